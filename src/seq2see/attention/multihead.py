@@ -1,0 +1,224 @@
+"""Several attentions side by side, each in a subspace of its own (Vaswani 2017, section 3.2.2), and what came after."""
+
+from typing import Literal, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from seq2see import masks
+from seq2see.attention.base import DEFAULT_WINDOW, Attention, Mechanism, Options, Prepared, blank_padding
+from seq2see.attention.heads import merge, split
+from seq2see.attention.normalise import Normaliser
+from seq2see.attention.positions import (
+    AddedPositions,
+    Alibi,
+    PositionName,
+    RelativeBuckets,
+    check_positions,
+    rotate,
+)
+from seq2see.attention.scopes import ScopeName
+from seq2see.attention.scores import Additive, Cosine, Dot, General, Location, LocationAware, ScaledDot
+from seq2see.errors import ConfigError, nearest
+
+ScoreName = Literal["dot", "scaled_dot", "general", "additive", "cosine", "location", "location_aware"]
+SCORES: tuple[ScoreName, ...] = (
+    "dot",
+    "scaled_dot",
+    "general",
+    "additive",
+    "cosine",
+    "location",
+    "location_aware",
+)
+
+
+def mechanism(
+    score: ScoreName,
+    query_dim: int,
+    key_dim: int,
+    *,
+    hidden: int | None = None,
+    sharpness: float | None = None,
+    max_length: int = 256,
+    cumulative: bool = False,
+    **options: Unpack[Options],
+) -> Mechanism:
+    """The mechanism that a configuration names.
+
+    `hidden` is for the additive scores, `sharpness` for cosine, `max_length` for location, `cumulative` for
+    location_aware; the others ignore them.
+    """
+    match score:
+        case "dot":
+            return Dot(query_dim, key_dim, **options)
+        case "scaled_dot":
+            return ScaledDot(query_dim, key_dim, **options)
+        case "general":
+            return General(query_dim, key_dim, **options)
+        case "additive":
+            return Additive(query_dim, key_dim, hidden=hidden, **options)
+        case "cosine":
+            return Cosine(query_dim, key_dim, sharpness=sharpness, **options)
+        case "location":
+            return Location(query_dim, key_dim, max_length=max_length, **options)
+        case "location_aware":
+            return LocationAware(query_dim, key_dim, hidden=hidden, cumulative=cumulative, **options)
+    raise ConfigError(f"score = '{score}' is unknown{nearest(score, SCORES)}")
+
+
+class MultiHead(Attention):
+    """head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V);  output = [head_1; ...; head_H] W^O.
+
+    Vaswani 2017, section 3.2.2. On top of the paper:
+
+    score        any score, within each head
+    width        of all heads together; query_dim if not given. Default heads: the largest of 8, 4, 2, 1 that divides it
+    kv_heads     fewer heads for keys and values than for queries (grouped-query attention, Ainslie 2023)
+    qk_norm      queries and keys of each head brought to one size before the product (Henry 2020)
+    positions    none; sinusoidal, learned (added to query and keys); rotary; alibi; relative: see positions.py
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        *,
+        heads: int | None = None,
+        kv_heads: int | None = None,
+        width: int | None = None,
+        value_dim: int | None = None,
+        score: ScoreName = "scaled_dot",
+        hidden: int | None = None,
+        sharpness: float | None = None,
+        positions: PositionName = "none",
+        max_length: int = 1024,
+        qk_norm: bool = False,
+        bias: bool = True,
+        normaliser: Normaliser = "softmax",
+        scope: ScopeName = "global",
+        window: int = DEFAULT_WINDOW,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(query_dim, key_dim)
+        width = query_dim if width is None else width
+        heads = next(n for n in (8, 4, 2, 1) if width % n == 0) if heads is None else heads
+        kv_heads = heads if kv_heads is None else kv_heads
+        _check_heads(heads, kv_heads, width, positions)
+        self.heads, self.kv_heads, self.width = heads, kv_heads, width
+        head_dim = width // heads
+        kv_width = kv_heads * head_dim
+        value_dim = key_dim if value_dim is None else value_dim
+        self.query_projection = nn.Linear(query_dim, width, bias=bias)
+        self.key_projection = nn.Linear(key_dim, kv_width, bias=bias)
+        self.value_projection = nn.Linear(value_dim, kv_width, bias=bias)
+        self.output_projection = nn.Linear(width, query_dim, bias=bias)
+        for projection in (self.query_projection, self.key_projection, self.value_projection):
+            nn.init.xavier_uniform_(projection.weight)
+        for projection in (self.query_projection, self.key_projection, self.value_projection, self.output_projection):
+            if bias:
+                nn.init.zeros_(projection.bias)
+        self.query_norm: nn.Module | None = nn.RMSNorm(head_dim) if qk_norm else None
+        self.key_norm: nn.Module | None = nn.RMSNorm(head_dim) if qk_norm else None
+        self.mechanism = mechanism(
+            score,
+            head_dim,
+            head_dim,
+            hidden=hidden,
+            sharpness=sharpness,
+            max_length=max_length,
+            normaliser=normaliser,
+            scope=scope,
+            window=window,
+            dropout=dropout,
+            heads=heads,
+        )
+        self.positions: PositionName = positions
+        self.query_positions = AddedPositions(positions, max_length, query_dim)
+        self.key_positions = AddedPositions(positions, max_length, key_dim)
+        self.score_bias = self._make_bias(positions, heads, scope)
+
+    @staticmethod
+    def _make_bias(positions: PositionName, heads: int, scope: ScopeName) -> Alibi | RelativeBuckets | None:
+        if positions == "alibi":
+            return Alibi(heads)
+        if positions == "relative":
+            return RelativeBuckets(heads, two_sided=scope not in ("causal", "sliding-window"))
+        return None
+
+    @property
+    def has_history(self) -> bool:
+        return self.mechanism.has_history
+
+    def begin(self, prepared: Prepared) -> Tensor:
+        return self.mechanism.begin(prepared)
+
+    def remember(self, history: Tensor, weights: Tensor | None) -> Tensor:
+        return self.mechanism.remember(history, weights)
+
+    def prepare(
+        self,
+        keys: Tensor,
+        values: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        offset: int | Tensor = 0,
+    ) -> Prepared:
+        """As everywhere; `offset` is the position of the first key, for a cache that grows (`Prepared.extend`)."""
+        values = keys if values is None else values
+        self._check_keys(keys, values, mask)
+        values = blank_padding(values, mask) if values is not keys else None
+        keys = blank_padding(keys, mask)
+        places = masks.positions(keys.size(1), offset, keys.device)
+        placed = self.key_positions(keys, places)
+        heads = split(self.key_projection(placed), self.kv_heads)
+        heads = heads if self.key_norm is None else self.key_norm(heads)
+        heads = rotate(heads, places) if self.positions == "rotary" else heads
+        heads_of_values = split(self.value_projection(keys if values is None else values), self.kv_heads)
+        # The score's own key map has parameters for every query head, so grouped keys are spread out before it.
+        if not isinstance(self.mechanism, Dot):
+            heads = self._spread(heads)
+        return Prepared(self.mechanism.project_keys(heads), heads_of_values, mask)
+
+    def attend(
+        self,
+        query: Tensor,
+        prepared: Prepared,
+        *,
+        offset: int | Tensor = 0,
+        history: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
+        self._check_query(query, prepared.values.size(0))
+        places = masks.positions(query.size(1), offset, query.device)
+        placed = self.query_positions(query, places)
+        heads = split(self.query_projection(placed), self.heads)
+        heads = heads if self.query_norm is None else self.query_norm(heads)
+        heads = rotate(heads, places) if self.positions == "rotary" else heads
+        spread = Prepared(self._spread(prepared.keys), self._spread(prepared.values), prepared.mask)
+        bias = None
+        if self.score_bias is not None:
+            bias = self.score_bias(places, torch.arange(spread.keys.size(2), device=query.device)).to(query.dtype)
+        context, weights = self.mechanism.attend_heads(
+            heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights
+        )
+        output: Tensor = self.output_projection(merge(context))
+        if prepared.mask is not None:  # who may look at nothing gets zeros, not the bias of the output projection
+            output = output.masked_fill(~prepared.mask.any(dim=-1, keepdim=True), 0.0)
+        return output, weights
+
+    def _spread(self, x: Tensor) -> Tensor:
+        """(B, kv_heads, Tk, d) -> (B, heads, Tk, d): each group of query heads shares one head of keys and values."""
+        return x if x.size(1) == self.heads else x.repeat_interleave(self.heads // self.kv_heads, dim=1)
+
+
+def _check_heads(heads: int, kv_heads: int, width: int, positions: PositionName) -> None:
+    check_positions(positions)
+    if heads < 1 or kv_heads < 1:
+        raise ConfigError(f"heads = {heads}, kv_heads = {kv_heads}; both must be at least 1")
+    if width % heads:
+        raise ConfigError(f"heads = {heads} does not divide width = {width}")
+    if heads % kv_heads:
+        raise ConfigError(f"kv_heads = {kv_heads} does not divide heads = {heads}")
+    if positions == "rotary" and (width // heads) % 2:
+        raise ConfigError(f"rotary positions need an even width per head; width / heads = {width // heads}")

@@ -1,0 +1,273 @@
+"""The mechanisms: each one is its score. s is the query, h_j a key.
+
+    Dot             s . h_j                              Luong 2015, section 3.1, equation 8
+    ScaledDot       s . h_j / sqrt(d_k)                  Vaswani 2017, section 3.2.1, equation 1
+    General         s^T W h_j                            Luong 2015, section 3.1, equation 8
+    Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1.2; Luong's concat
+    Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
+    Location        (W s)_j                              Luong 2015, section 3.1
+    LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2, equations 8 and 9
+"""
+
+import math
+from typing import Unpack
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+from seq2see.attention.base import Mechanism, Options, Prepared
+from seq2see.attention.heads import HeadLinear
+from seq2see.errors import ConfigError, ShapeError
+
+# Numbers in the largest (B, H, Tq, Tk, hidden) tensor that an additive score may build: 64 MiB of float32.
+ADDITIVE_BUDGET = 2**24
+
+
+class Dot(Mechanism):
+    """score(s, h_j) = s . h_j    Luong 2015, section 3.1, equation 8, "dot"."""
+
+    def make_parameters(self) -> None:
+        if self.query_dim != self.key_dim:
+            raise ShapeError(
+                f"{type(self).__name__} multiplies query and key, but query_dim = {self.query_dim} and "
+                f"key_dim = {self.key_dim}; make them equal, or use General or Additive"
+            )
+
+    def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
+        return query, 1.0
+
+    def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
+        query, scale = self.as_dot_product(query, keys)
+        return torch.matmul(query * scale if scale != 1.0 else query, keys.transpose(-2, -1))
+
+
+class ScaledDot(Dot):
+    """score(s, h_j) = s . h_j / sqrt(d_k)    Vaswani 2017, section 3.2.1, equation 1."""
+
+    def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
+        return query, 1 / math.sqrt(self.key_dim)
+
+
+class Cosine(Dot):
+    """score(s, h_j) = beta s . h_j / (|s| |h_j|)    Graves 2014, section 3.3.1, equations 5 and 6.
+
+    beta is 1, or with `sharpness` a learned number per head that starts there: plain cosines lie within -1..1, so
+    that their softmax can never be sharp.
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        *,
+        sharpness: float | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(query_dim, key_dim, **options)
+        if sharpness is not None and sharpness <= 0:
+            raise ConfigError(f"sharpness = {sharpness}; it must be positive, or None for the plain cosine")
+        # The logarithm is learned, so that beta stays positive.
+        self.log_sharpness = (
+            None if sharpness is None else nn.Parameter(torch.full((self.heads, 1, 1), math.log(sharpness)))
+        )
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        return F.normalize(keys, dim=-1)
+
+    def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
+        unit = F.normalize(query, dim=-1)
+        return (unit if self.log_sharpness is None else unit * self.log_sharpness.exp()), 1.0
+
+
+class General(Mechanism):
+    """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, equation 8, "general"."""
+
+    def make_parameters(self) -> None:
+        self.bilinear = HeadLinear(self.heads, self.key_dim, self.query_dim)
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        return self.bilinear(keys)
+
+    def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
+        return query, 1.0
+
+    def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
+        return torch.matmul(query, keys.transpose(-2, -1))
+
+
+class Additive(Mechanism):
+    """score(s, h_j) = v^T tanh(W_1 s + W_2 h_j)    Bahdanau 2014, appendix A.1.2; "concat" of Luong 2015, equation 8.
+
+    W [s; h] = W_1 s + W_2 h, so W_2 h is computed once per source. The sum inside tanh is a tensor of B x Tq x Tk x
+    hidden numbers: it is cut so that no piece exceeds ADDITIVE_BUDGET, and cut pieces are computed again in the
+    backward pass instead of being kept.
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        *,
+        hidden: int | None = None,
+        bias: bool = False,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(query_dim, key_dim, **options)
+        hidden = query_dim if hidden is None else hidden
+        if hidden < 1:
+            raise ConfigError(f"hidden = {hidden}; an additive score needs at least 1")
+        self.hidden = hidden
+        self.query_map = HeadLinear(self.heads, query_dim, hidden)
+        self.key_map = HeadLinear(self.heads, key_dim, hidden, bias=bias)
+        self.energy = HeadLinear(self.heads, hidden, 1)
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        return self.key_map(keys)
+
+    def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
+        return self._energies(self.query_map(query), keys)
+
+    def _energies(self, query: Tensor, keys: Tensor) -> Tensor:
+        """(B, H, Tq, hidden), (B, H, Tk, hidden) -> (B, H, Tq, Tk), in halves where the whole would be too large."""
+        batch, heads, queries, hidden = query.shape
+        length = keys.size(2)
+        # An exported graph has no sizes to decide by, and decodes one position at a time.
+        if torch.compiler.is_exporting() or batch * heads * queries * length * hidden <= ADDITIVE_BUDGET:
+            return self._energy(query, keys)
+        largest = max(batch, queries, length)
+        if largest == 1:
+            return self._energy(query, keys)
+        half = (largest + 1) // 2
+        if batch == largest:
+            halves = zip(query.split(half), keys.split(half), strict=True)
+            return torch.cat([self._energies_again(q, k) for q, k in halves])
+        if queries == largest:
+            return torch.cat([self._energies_again(q, keys) for q in query.split(half, dim=2)], dim=2)
+        return torch.cat([self._energies_again(query, k) for k in keys.split(half, dim=2)], dim=3)
+
+    def _energies_again(self, query: Tensor, keys: Tensor) -> Tensor:
+        if torch.is_grad_enabled():
+            result: Tensor = checkpoint(self._energies, query, keys, use_reentrant=False)
+            return result
+        return self._energies(query, keys)
+
+    def _energy(self, query: Tensor, keys: Tensor) -> Tensor:
+        inner = torch.tanh(query.unsqueeze(3) + keys.unsqueeze(2))  # (B, H, Tq, Tk, hidden)
+        if self.heads == 1:
+            return torch.matmul(inner, self.energy.weight[0, 0])
+        return torch.matmul(inner, self.energy.weight.transpose(1, 2).unsqueeze(1)).squeeze(-1)
+
+
+class Location(Mechanism):
+    """score_j = (W s)_j    Luong 2015, section 3.1, "location": from the state alone, keys are not looked at.
+
+    W has `max_length` rows. A shorter source takes the first of them, normalised over its own length; of a longer
+    one the words near the end are not looked at (the paper's footnote).
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        *,
+        max_length: int = 256,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(query_dim, key_dim, **options)
+        if max_length < 1:
+            raise ConfigError(f"max_length = {max_length}; Location needs at least 1")
+        self.max_length = max_length
+        self.places = HeadLinear(self.heads, query_dim, max_length)
+
+    def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
+        places = torch.arange(keys.size(2), device=query.device)
+        rows = self.places.weight[:, places.clamp(max=self.max_length - 1)]  # (H, Tk, Dq)
+        scores = torch.matmul(query, rows.transpose(1, 2))
+        return scores.masked_fill(places >= self.max_length, torch.finfo(scores.dtype).min)
+
+
+class LocationAware(Additive):
+    """score_j = v^T tanh(W_1 s + W_2 h_j + U f_j),  f = F * weights of the step before.
+
+    Chorowski 2015, section 2.2, equations 8 and 9. With `cumulative` the convolution also sees the sum of all earlier
+    weights (Shen 2018, section 2.3), which keeps speech moving forward. Each query depends on the one before, so
+    several queries are attended one after another.
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        *,
+        hidden: int | None = None,
+        bias: bool = True,
+        filters: int = 32,
+        kernel: int = 31,
+        cumulative: bool = False,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(query_dim, key_dim, hidden=hidden, bias=bias, **options)
+        if kernel % 2 == 0:
+            raise ConfigError(f"kernel = {kernel}; a convolution centred on a position needs an odd width")
+        self.cumulative = cumulative
+        self.filters = nn.Conv1d(2 if cumulative else 1, filters, kernel, padding=kernel // 2, bias=False)
+        self.filter_map = HeadLinear(self.heads, filters, self.hidden)
+
+    @property
+    def has_history(self) -> bool:
+        return True
+
+    def begin(self, prepared: Prepared) -> Tensor:
+        """(B, H, 2, Tk): the weights of the step before and the sum of all so far, both zero."""
+        batch, _, length, _ = prepared.values.shape
+        return prepared.values.new_zeros(batch, self.heads, 2, length)
+
+    def remember(self, history: Tensor, weights: Tensor | None) -> Tensor:
+        if weights is None:
+            raise ShapeError("LocationAware.remember needs the weights of the step; attend with need_weights=True")
+        latest = weights[:, :, -1]
+        return torch.stack([latest, history[:, :, 1] + latest], dim=2)
+
+    def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
+        if history is None:
+            raise ShapeError("LocationAware.score needs the history of the step; use attend or forward")
+        batch, heads = history.shape[:2]
+        seen = (history if self.cumulative else history[:, :, :1]).flatten(0, 1)
+        features = self.filters(seen).unflatten(0, (batch, heads)).transpose(2, 3)  # (B, H, Tk, filters)
+        return self._energies(self.query_map(query), keys + self.filter_map(features))
+
+    def attend_heads(
+        self,
+        query: Tensor,
+        prepared: Prepared,
+        *,
+        offset: int | Tensor = 0,
+        history: Tensor | None = None,
+        bias: Tensor | None = None,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
+        history = self.begin(prepared) if history is None else history
+        contexts, rows = [], []
+        for step in range(query.size(2)):
+            context, weights = super().attend_heads(
+                query[:, :, step : step + 1],
+                _row_of(prepared, step, query.size(2)),
+                offset=offset + step,
+                history=history,
+                bias=bias if bias is None else bias[..., step : step + 1, :],
+                need_weights=True,
+            )
+            history = self.remember(history, weights)
+            contexts.append(context)
+            rows.append(weights)
+        joined = torch.cat([row for row in rows if row is not None], dim=2) if need_weights else None
+        return torch.cat(contexts, dim=2), joined
+
+
+def _row_of(prepared: Prepared, step: int, queries: int) -> Prepared:
+    """The same keys with the mask row of one query, where the mask has a row for each."""
+    if prepared.mask is None or prepared.mask.size(1) == 1 or queries == 1:
+        return prepared
+    return prepared._replace(mask=prepared.mask[:, step : step + 1])

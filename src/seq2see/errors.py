@@ -1,0 +1,63 @@
+"""Every error that seq2see raises on purpose.
+
+    Seq2SeeError            something a user can put right; the command line prints it as one line, exit code 2
+    ├── ShapeError          tensors that do not fit together: says what was given on both sides
+    ├── ConfigError         a setting that is unknown, out of range or at odds with another one
+    ├── DataError           a file or a pair that cannot be used: says which file, which line, what to do
+    ├── RunError            a run folder or checkpoint that is missing, damaged, or of another version
+    ├── TrainingError       training that cannot start or go on (non-finite loss, nothing to learn from)
+    └── MissingExtraError   an optional part that is not installed: says what to install
+
+Anything else that escapes is a bug of ours and keeps its traceback.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class Seq2SeeError(Exception):
+    """Root of the family."""
+
+
+class ShapeError(Seq2SeeError, ValueError):
+    """Tensors or sizes that do not fit together."""
+
+
+class ConfigError(Seq2SeeError, ValueError):
+    """A setting that is unknown, out of range or at odds with another one."""
+
+
+class DataError(Seq2SeeError, ValueError):
+    """A file or a pair that cannot be used.
+
+    `where` is drawn in front of the message as `file`, `file:line`.
+    """
+
+    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self.line = line
+        where = "" if path is None else f"{path}:{line}: " if line is not None else f"{path}: "
+        super().__init__(where + message)
+
+
+class RunError(Seq2SeeError):
+    """A run folder or a checkpoint that is missing, damaged, or of another version."""
+
+
+class TrainingError(Seq2SeeError):
+    """Training that cannot start or cannot go on."""
+
+
+class MissingExtraError(Seq2SeeError, ImportError):
+    """An optional part that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'seq2see[{extra}]'")
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """A hint for a message: `; did you mean 'heads'?`, or the whole list when nothing is near."""
+    names = sorted(allowed)
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"

@@ -1,0 +1,227 @@
+"""The contract of every model family, and the frame that most of them fill.
+
+Letters: B batch, S source length, T target length, D width, V vocabulary.
+
+    memory = model.encode(source, source_mask)            what the source becomes, once
+    state = model.start(memory)                           where decoding begins
+    logits, state = model.step(tokens, memory, state)     one target position: (B,) -> (B, V)
+    output = model(batch)                                 teacher forcing: output.logits (B, T, V)
+    maps = model.look(batch)                              the same pass, written-out attention: every layer and head
+
+Memory and State are trees (named tuples, tuples) of tensors with the batch first and a structure that never changes,
+so that they can be reordered by one helper and exported to ONNX.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from seq2see import masks
+from seq2see.attention import MultiHead, Normaliser, ScopeName, ScoreName, mechanism
+from seq2see.attention.base import Attention
+from seq2see.data.batch import Batch
+from seq2see.errors import ConfigError, ShapeError
+
+Kind = Literal["encoder", "decoder", "cross"]
+Size = Literal["tiny", "small", "base", "paper"]
+
+Tree = TypeVar("Tree")
+M = TypeVar("M")  # a family's Memory
+S = TypeVar("S")  # a family's State
+
+
+class Settings(BaseModel):
+    """Frozen, and an unknown name is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelConfig(Settings):
+    """What every family's configuration has. Its type chooses the class; the tag `family` exists for the saved file."""
+
+    SIZES: ClassVar[dict[Size, dict[str, Any]]]
+
+    source_vocabulary: int = Field(ge=4, description="pieces in the source vocabulary, the four special ones included")
+    target_vocabulary: int = Field(ge=4, description="pieces in the target vocabulary, the four special ones included")
+
+
+class AttentionConfig(Settings):
+    """How a recurrent decoder looks at the source."""
+
+    score: ScoreName = Field(
+        "general", description="dot, scaled_dot, general, additive, cosine, location, location_aware"
+    )
+    scope: ScopeName = Field("global", description="global, local-m or local-p")
+    window: int = Field(10, ge=1, description="half width of a local scope")
+    normaliser: Normaliser = Field("softmax", description="softmax, sparsemax or entmax15")
+    hidden: int | None = Field(None, ge=1, description="hidden width of the additive scores; the query's if not given")
+    heads: int = Field(1, ge=1, description="more than one: multi-head attention with this score in each head")
+    sharpness: float | None = Field(
+        8.0, gt=0, description="of cosine: where its learned factor starts; none: plain cosine"
+    )
+    max_length: int = Field(256, ge=1, description="of location: the longest source it can look at")
+    cumulative: bool = Field(False, description="of location_aware: look at the sum of all earlier weights as well")
+
+    def build(self, query_dim: int, key_dim: int) -> Attention:
+        if self.heads == 1:
+            return mechanism(
+                self.score,
+                query_dim,
+                key_dim,
+                hidden=self.hidden,
+                sharpness=self.sharpness,
+                max_length=self.max_length,
+                cumulative=self.cumulative,
+                normaliser=self.normaliser,
+                scope=self.scope,
+                window=self.window,
+            )
+        return MultiHead(
+            query_dim,
+            key_dim,
+            heads=self.heads,
+            score=self.score,
+            hidden=self.hidden,
+            sharpness=self.sharpness,
+            max_length=self.max_length,
+            normaliser=self.normaliser,
+            scope=self.scope,
+            window=self.window,
+        )
+
+
+class Look(NamedTuple):
+    """The weights of one attention of the model: row t is what it looked at to say target piece t."""
+
+    kind: Kind
+    layer: int
+    weights: Tensor  # (B, H, Tq, Tk)
+
+
+class Encoded(NamedTuple):
+    """What any encoder hands to any decoder."""
+
+    keys: Tensor  # (B, S, D): what attention scores against
+    values: Tensor  # (B, S, D): what it sums; the keys themselves, but for ConvS2S
+    mask: Tensor  # (B, 1, S)
+    summary: Tensor  # (B, D'): the source in one vector, for a decoder that starts from it
+
+
+@dataclass(frozen=True)
+class Output:
+    """A teacher-forced pass. `features` are what the vocabulary layer reads, for a loss that never holds all logits."""
+
+    features: Tensor  # (B, T, D)
+    head: Callable[[Tensor], Tensor]
+    looks: tuple[Look, ...] = ()
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """(B, T, V)."""
+        return self.head(self.features)
+
+
+class Encoder(nn.Module, ABC):
+    """Any encoder: ids to Encoded."""
+
+    key_dim: int
+    summary_dim: int
+
+    @abstractmethod
+    def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
+        """(B, S), (B, 1, S) -> Encoded, and the looks of its own attention if asked for."""
+
+
+class Decoder(nn.Module, ABC, Generic[M, S]):
+    """Any decoder: reads Encoded once, then says one position at a time or all of them at once."""
+
+    @abstractmethod
+    def memorise(self, encoded: Encoded) -> M:
+        """Everything that is computed from the source alone: projected keys and values."""
+
+    @abstractmethod
+    def start(self, memory: M) -> S: ...
+
+    @abstractmethod
+    def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
+        """(B,) -> features (B, D) and the next state."""
+
+    @abstractmethod
+    def forward(self, tokens: Tensor, memory: M, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
+        """(B, T) BOS-shifted targets -> features (B, T, D), and the looks if asked for."""
+
+    @abstractmethod
+    def head(self, features: Tensor) -> Tensor:
+        """(..., D) -> (..., V)."""
+
+
+class Model(nn.Module, Generic[M, S]):
+    """An encoder and a decoder. Every family is one of these."""
+
+    def __init__(self, config: ModelConfig, encoder: Encoder, decoder: Decoder[M, S]) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def encode(self, source: Tensor, source_mask: Tensor) -> M:
+        """(B, S) ids, (B, 1, S) mask; a (B, S) mask is read as (B, 1, S)."""
+        mask = self._check_source(source, source_mask)
+        return self.decoder.memorise(self.encoder(source, mask)[0])
+
+    def start(self, memory: M) -> S:
+        return self.decoder.start(memory)
+
+    def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
+        """(B,) the token said last (BOS at first) -> (B, V) logits of the next one, and the next state."""
+        features, state = self.decoder.step(tokens, memory, state)
+        return self.decoder.head(features), state
+
+    def forward(self, batch: Batch) -> Output:
+        return self._run(batch, need_weights=False)
+
+    def look(self, batch: Batch) -> tuple[Look, ...]:
+        """Every attention of the model over these pairs, from the written-out path; none for a family without."""
+        return self._run(batch, need_weights=True).looks
+
+    def _run(self, batch: Batch, *, need_weights: bool) -> Output:
+        mask = self._check_source(batch.source, batch.source_mask)
+        encoded, looks = self.encoder(batch.source, mask, need_weights=need_weights)
+        memory = self.decoder.memorise(encoded)
+        features, more = self.decoder(batch.target_in, memory, need_weights=need_weights)
+        return Output(features, self.decoder.head, (*looks, *more))
+
+    def _check_source(self, source: Tensor, mask: Tensor) -> Tensor:
+        if source.dim() != 2:
+            raise ShapeError(f"source has shape {tuple(source.shape)}; expected (B, S) ids")
+        mask = mask.unsqueeze(1) if mask.dim() == 2 else mask
+        if not torch.compiler.is_exporting():
+            masks.check(mask, source.size(0), 1, source.size(1))
+        return mask
+
+
+def reorder(tree: Tree, rows: Tensor) -> Tree:
+    """Rows of every tensor in a Memory or State, in the given order: how beams are chosen and sentences leave."""
+    return map_tensors(tree, lambda x: x.index_select(0, rows))
+
+
+def map_tensors(tree: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
+    """The same tree with each tensor changed."""
+    if isinstance(tree, Tensor):
+        return change(tree)  # type: ignore[return-value]
+    if isinstance(tree, tuple):
+        branches = [map_tensors(branch, change) for branch in tree]
+        kind: Any = type(tree)
+        return kind(*branches) if hasattr(tree, "_fields") else kind(branches)
+    raise ConfigError(f"a Memory or State holds tensors and tuples only, not {type(tree).__name__}")
+
+
+def parameters(module: nn.Module) -> int:
+    """How many numbers are trained; a shared one counts once."""
+    return sum(p.numel() for p in module.parameters())

@@ -1,0 +1,186 @@
+"""ByteNet: dilated convolutions, no attention, linear time (Kalchbrenner 2016).
+
+The decoder stands on top of the encoder: target column t reads encoder column t. So that the two fit, the encoder
+works on ratio x S + extra columns, an estimate of the target's length (dynamic unfolding, section 3.2); where the
+target runs past them, it goes on from what it has said.
+"""
+
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size
+from seq2see.models.layers import Embedding, average, hide, pad_time
+
+Length = TypeVar("Length", int, Tensor)
+
+
+class ByteNetConfig(ModelConfig):
+    """The family `bytenet`."""
+
+    family: Literal["bytenet"] = "bytenet"
+    width: int = Field(128, ge=1, description="d: width inside a block; between blocks it is 2 d")
+    dilations: tuple[int, ...] = Field((1, 2, 4, 8, 16), description="of the blocks of one set")
+    sets: int = Field(2, ge=1, description="how often the set is repeated, in the encoder and in the decoder")
+    kernel: int = Field(3, ge=2, description="positions a convolution sees")
+    percent: int = Field(120, ge=1, description="encoder columns for 100 source positions (the paper: a = 1.20)")
+    extra: int = Field(4, ge=0, description="encoder columns on top of that (the paper's b; a short source needs some)")
+    dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and what each block adds, while training")
+
+    SIZES: ClassVar[dict[Size, dict[str, Any]]] = {
+        "tiny": {"width": 96, "sets": 1},
+        "small": {"width": 128, "sets": 2},
+        "base": {"width": 256, "sets": 4},
+        # Section 4.3: 30 blocks on each side, d = 800.
+        "paper": {"width": 800, "sets": 6, "extra": 0, "dropout": 0.0},
+    }
+
+    def blocks(self) -> list[int]:
+        """The dilation of each block."""
+        return list(self.dilations) * self.sets
+
+
+class Block(nn.Module):
+    """x + narrow -> dilated convolution -> wide, each behind layer norm and ReLU (section 3.6, figure 3, left)."""
+
+    def __init__(self, width: int, kernel: int, dilation: int, dropout: float) -> None:
+        super().__init__()
+        self.kernel, self.dilation, self.dropout = kernel, dilation, dropout
+        self.norms = nn.ModuleList(nn.LayerNorm(size) for size in (2 * width, width, width))
+        self.narrow = nn.Linear(2 * width, width)
+        self.convolution = nn.Conv1d(width, width, kernel, dilation=dilation)
+        self.widen = nn.Linear(width, 2 * width)
+
+    @property
+    def reach(self) -> int:
+        """How many earlier (or, in the encoder, surrounding) positions the convolution needs."""
+        return (self.kernel - 1) * self.dilation
+
+    def enter(self, x: Tensor) -> Tensor:
+        """(B, T, 2 d) -> (B, T, d): what the convolution sees."""
+        return F.relu(self.norms[1](self.narrow(F.relu(self.norms[0](x)))))
+
+    def leave(self, x: Tensor, seen: Tensor) -> Tensor:
+        """(B, T, 2 d), (B, T + reach, d) -> (B, T, 2 d)."""
+        convolved = self.convolution(seen.transpose(1, 2)).transpose(1, 2)
+        added = self.widen(F.relu(self.norms[2](convolved)))
+        return x + F.dropout(added, self.dropout, self.training)
+
+    def leave_last(self, x: Tensor, seen: Tensor) -> Tensor:
+        """`leave` for one position: (B, 1, 2 d), (B, reach + 1, d) -> (B, 1, 2 d)."""
+        taps = seen[:, :: self.dilation].transpose(1, 2).flatten(1)  # (B, d * kernel), as the convolution's weight
+        convolved = F.linear(taps, self.convolution.weight.flatten(1), self.convolution.bias)
+        return x + self.widen(F.relu(self.norms[2](convolved))).unsqueeze(1)
+
+
+class ByteNetEncoder(Encoder):
+    """Dilated convolutions that see both sides, over as many columns as the target is expected to have."""
+
+    def __init__(self, config: ByteNetConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.key_dim = self.summary_dim = 2 * config.width
+        self.embedding = Embedding(config.source_vocabulary, 2 * config.width)
+        self.blank = nn.Parameter(torch.zeros(2 * config.width))  # what stands behind the last source word
+        self.blocks = nn.ModuleList(
+            Block(config.width, config.kernel, dilation, config.dropout) for dilation in config.blocks()
+        )
+
+    def columns(self, length: Length) -> Length:
+        """How many columns a source of this length gets; integer arithmetic, so that it exports."""
+        return (length * self.config.percent + 99) // 100 + self.config.extra
+
+    def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
+        words = F.dropout(self.embedding(source), self.config.dropout, self.training)
+        lengths = mask.squeeze(1).sum(dim=-1)
+        longest = self.columns(source.size(1))
+        longest = max(longest, source.size(1)) if self.config.percent < 100 else longest
+        places = torch.arange(longest, device=source.device)
+        inside = (places < self.columns(lengths)[:, None]).unsqueeze(1)  # (B, 1, columns)
+        x = pad_time(hide(words, mask), 0, longest - source.size(1))
+        beyond = places >= lengths[:, None]
+        x = torch.where(beyond.unsqueeze(-1), self.blank, x)
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            left = block.reach // 2
+            # Zeros behind a sentence's own columns: the same that a longer batch would put there.
+            seen = pad_time(hide(block.enter(x), inside), left, block.reach - left)
+            x = block.leave(x, seen)
+        x = hide(x, inside)
+        return Encoded(x, x, inside, average(x, inside)), []
+
+
+class ByteNetMemory(NamedTuple):
+    columns: Tensor  # (B, columns, 2 d), zeros behind a sentence's own
+
+
+class ByteNetState(NamedTuple):
+    windows: tuple[Tensor, ...]  # for each block (B, reach, d): exactly what its convolution can still see
+    position: Tensor  # (B,)
+
+
+class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
+    """Masked dilated convolutions over target words plus encoder columns."""
+
+    def __init__(self, config: ByteNetConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = 2 * config.width
+        self.embedding = Embedding(config.target_vocabulary, width)
+        self.blocks = nn.ModuleList(
+            Block(config.width, config.kernel, dilation, config.dropout) for dilation in config.blocks()
+        )
+        self.norm = nn.LayerNorm(width)
+        self.top = nn.Linear(width, width)
+        self.vocabulary = nn.Linear(width, config.target_vocabulary)
+
+    def memorise(self, encoded: Encoded) -> ByteNetMemory:
+        return ByteNetMemory(encoded.keys)
+
+    def start(self, memory: ByteNetMemory) -> ByteNetState:
+        batch = memory.columns.size(0)
+        windows = tuple(memory.columns.new_zeros(batch, block.reach, self.config.width) for block in self._blocks())
+        return ByteNetState(windows, torch.zeros(batch, dtype=torch.long, device=memory.columns.device))
+
+    def step(self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState) -> tuple[Tensor, ByteNetState]:
+        x = self.embedding(tokens).unsqueeze(1) + self._column(memory, state.position)
+        windows = []
+        for window, block in zip(state.windows, self._blocks(), strict=True):
+            seen = torch.cat([window, block.enter(x)], dim=1)
+            windows.append(seen[:, 1:])
+            x = block.leave_last(x, seen)
+        return self._top(x).squeeze(1), ByteNetState(tuple(windows), state.position + 1)
+
+    def forward(
+        self, tokens: Tensor, memory: ByteNetMemory, *, need_weights: bool = False
+    ) -> tuple[Tensor, list[Look]]:
+        words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
+        length = tokens.size(1)
+        columns = pad_time(memory.columns[:, :length], 0, max(0, length - memory.columns.size(1)))
+        x = words + columns
+        for block in self._blocks():
+            x = block.leave(x, pad_time(block.enter(x), block.reach, 0))
+        return self._top(x), []
+
+    def head(self, features: Tensor) -> Tensor:
+        return self.vocabulary(features)
+
+    def _column(self, memory: ByteNetMemory, position: Tensor) -> Tensor:
+        """(B,) -> (B, 1, 2 d): the encoder column at this position, zeros past the last one."""
+        last = memory.columns.size(1) - 1
+        index = position.clamp(max=last)[:, None, None].expand(-1, 1, memory.columns.size(2))
+        column = memory.columns.gather(1, index)
+        return column.masked_fill((position > last)[:, None, None], 0.0)
+
+    def _top(self, x: Tensor) -> Tensor:
+        return F.relu(self.top(F.relu(self.norm(x))))
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.blocks if isinstance(block, Block)]
+
+
+def make_bytenet(config: ByteNetConfig) -> Model[ByteNetMemory, ByteNetState]:
+    return Model(config, ByteNetEncoder(config), ByteNetDecoder(config))

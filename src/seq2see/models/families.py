@@ -1,0 +1,168 @@
+"""From a name and a size to a model: presets, single settings changed, complaints in our own words."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from seq2see.errors import ConfigError, nearest
+from seq2see.models.base import Model, ModelConfig, Size
+from seq2see.models.bytenet import ByteNetConfig, make_bytenet
+from seq2see.models.convolutional import ConvEncoderConfig, ConvS2SConfig, make_convs2s
+from seq2see.models.luong import LuongConfig, make_luong
+from seq2see.models.recurrent import RecurrentEncoderConfig
+from seq2see.models.rnn import RnnConfig, make_rnn
+from seq2see.models.rnnsearch import RnnSearchConfig, make_rnnsearch
+from seq2see.models.selfattention import TransformerEncoderConfig
+from seq2see.models.transformer import TransformerConfig, make_transformer
+
+Family = Literal["rnn", "rnnsearch", "luong", "convs2s", "bytenet", "transformer"]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+SIZES: tuple[Size, ...] = get_args(Size)
+
+AnyConfig = Annotated[
+    RnnConfig | RnnSearchConfig | LuongConfig | ConvS2SConfig | ByteNetConfig | TransformerConfig,
+    Field(discriminator="family"),
+]
+_adapter: TypeAdapter[AnyConfig] = TypeAdapter(AnyConfig)
+_SMALLEST = 4  # the special pieces: any vocabulary will do to read a family's defaults
+
+
+def build(
+    family: str, size: str = "small", *, source_vocabulary: int, target_vocabulary: int, **settings: Any
+) -> Model[Any, Any]:
+    """A fresh model. `settings` are fields of the family's configuration, nested ones as dictionaries.
+
+    `encoder="transformer"` (or convolutional, recurrent) is short for that encoder at the same size.
+    """
+    config = configure(
+        family, size, source_vocabulary=source_vocabulary, target_vocabulary=target_vocabulary, settings=settings
+    )
+    return from_config(config)
+
+
+def configure(
+    family: str,
+    size: str = "small",
+    *,
+    source_vocabulary: int,
+    target_vocabulary: int,
+    settings: Mapping[str, Any],
+) -> ModelConfig:
+    """The configuration of a family at a size, with single settings changed."""
+    if size not in SIZES:
+        raise ConfigError(f"size = '{size}' is unknown{nearest(size, SIZES)}")
+    config_type = _config_type(family)
+    defaults = config_type(source_vocabulary=_SMALLEST, target_vocabulary=_SMALLEST).model_dump()
+    preset = _merge(defaults, config_type.SIZES[size])
+    chosen = dict(settings)
+    if isinstance(chosen.get("encoder"), str):
+        chosen["encoder"] = {"kind": chosen["encoder"]}
+    kind = (chosen.get("encoder") or {}).get("kind")
+    if kind is not None and kind != (preset.get("encoder") or {}).get("kind"):
+        preset["encoder"] = _encoder_preset(kind, size)
+    vocabularies = {"source_vocabulary": source_vocabulary, "target_vocabulary": target_vocabulary}
+    return load_config(_merge(preset, chosen) | {"family": family} | vocabularies)
+
+
+def load_config(saved: Mapping[str, Any]) -> ModelConfig:
+    """A configuration from plain data."""
+    try:
+        return _adapter.validate_python(dict(saved))
+    except ValidationError as error:
+        raise ConfigError(_complaint(error, _config_type(str(saved.get("family"))))) from None
+
+
+def from_config(config: ModelConfig) -> Model[Any, Any]:
+    """The type of the configuration chooses the class."""
+    match config:
+        case RnnConfig():
+            return make_rnn(config)
+        case RnnSearchConfig():
+            return make_rnnsearch(config)
+        case LuongConfig():
+            return make_luong(config)
+        case ConvS2SConfig():
+            return make_convs2s(config)
+        case ByteNetConfig():
+            return make_bytenet(config)
+        case TransformerConfig():
+            return make_transformer(config)
+    raise ConfigError(f"{type(config).__name__} belongs to no family")
+
+
+def _config_type(family: str) -> type[ModelConfig]:
+    match family:
+        case "rnn":
+            return RnnConfig
+        case "rnnsearch":
+            return RnnSearchConfig
+        case "luong":
+            return LuongConfig
+        case "convs2s":
+            return ConvS2SConfig
+        case "bytenet":
+            return ByteNetConfig
+        case "transformer":
+            return TransformerConfig
+    raise ConfigError(f"model '{family}' is unknown{nearest(family, FAMILIES)}")
+
+
+def _encoder_preset(kind: str, size: Size) -> dict[str, Any]:
+    """An encoder of another family, as large as that family has it at this size."""
+    match kind:
+        case "recurrent":
+            preset = RnnSearchConfig.SIZES[size]["encoder"] | {"summary": "final"}
+            return RecurrentEncoderConfig().model_dump() | preset
+        case "convolutional":
+            return ConvEncoderConfig().model_dump() | ConvS2SConfig.SIZES[size]["encoder"]
+        case "transformer":
+            return TransformerEncoderConfig().model_dump() | TransformerConfig.SIZES[size]
+    kinds = ("recurrent", "convolutional", "transformer")
+    raise ConfigError(f"encoder.kind = '{kind}' is unknown{nearest(str(kind), kinds)}")
+
+
+def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with `changes`; a dictionary changes single fields of a dictionary."""
+    merged = dict(base)
+    for name, value in changes.items():
+        value = value.model_dump() if isinstance(value, BaseModel) else value
+        inside = merged.get(name)
+        merged[name] = _merge(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _complaint(error: ValidationError, config_type: type[BaseModel]) -> str:
+    """The first thing that is wrong, as one line with its full name: model.attention.score = ..."""
+    first = error.errors()[0]
+    kinds = {"recurrent", "convolutional", "transformer"}
+    names = [str(part) for part in first["loc"][1:]]
+    path = [name for place, name in enumerate(names) if not (name in kinds and place and names[place - 1] == "encoder")]
+    where = ".".join(["model", *path])
+    if first["type"] == "extra_forbidden":
+        return f"{where} is unknown{nearest(path[-1], _fields(config_type, path[:-1]))}"
+    if first["type"] == "value_error":
+        return f"{where}: {first['ctx']['error']}"
+    if first["type"] == "missing":
+        return f"{where} is missing"
+    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+
+
+def _fields(config_type: type[BaseModel], path: list[str]) -> set[str]:
+    """The names that are allowed at a place of the configuration."""
+    known: list[type[BaseModel]] = [config_type]
+    for name in path:
+        known = [inner for outer in known if name in outer.model_fields for inner in _models(outer, name)]
+    return {name for model in known for name in model.model_fields}
+
+
+def _models(outer: type[BaseModel], name: str) -> list[type[BaseModel]]:
+    """The configuration types that a field can hold."""
+    annotation = outer.model_fields[name].annotation
+    found, waiting = [], [annotation]
+    while waiting:
+        candidate = waiting.pop()
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            found.append(candidate)
+        waiting.extend(get_args(candidate))
+    return found

@@ -1,0 +1,87 @@
+"""Parts that several families share: embeddings, the read-out, causal convolution, weight normalisation."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.vocabulary import PAD
+
+
+class Embedding(nn.Embedding):
+    """Ids to vectors; the vector of PAD is zero and stays so."""
+
+    def __init__(self, vocabulary: int, width: int, *, std: float | None = None) -> None:
+        super().__init__(vocabulary, width, padding_idx=PAD)
+        nn.init.normal_(self.weight, std=width**-0.5 if std is None else std)
+        with torch.no_grad():
+            self.weight[PAD].zero_()
+
+
+class NormedLinear(nn.Module):
+    """w = g v / |v|: the direction and the size of each row are trained apart (Salimans & Kingma 2016).
+
+    With a kernel wider than 1 it is a convolution over time, computed by `NormedConv`.
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, std: float, bias: bool = True) -> None:
+        super().__init__()
+        self.direction = nn.Parameter(torch.empty(outputs, inputs))
+        nn.init.normal_(self.direction, std=std)
+        self.size = nn.Parameter(self.direction.detach().norm(dim=1, keepdim=True))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def weight(self) -> Tensor:
+        return self.size * F.normalize(self.direction, dim=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight(), self.bias)
+
+
+class NormedConv(NormedLinear):
+    """A weight-normalised convolution over (B, T, inputs), as one matrix product over unfolded windows."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, *, std: float) -> None:
+        super().__init__(inputs * kernel, outputs, std=std)
+        self.inputs = inputs
+        self.kernel = kernel
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T + kernel - 1, inputs) -> (B, T, outputs); whoever calls has padded on the side it wants."""
+        kernel = self.weight().unflatten(1, (self.inputs, self.kernel))
+        return F.conv1d(x.transpose(1, 2), kernel, self.bias).transpose(1, 2)
+
+
+class Maxout(nn.Module):
+    """The larger of each pair of outputs of a linear map (Goodfellow 2013; the read-out of Bahdanau 2014, A.2.2)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., 2 D) -> (..., D)."""
+        return x.unflatten(-1, (x.size(-1) // 2, 2)).amax(dim=-1)
+
+
+def pad_time(x: Tensor, left: int, right: int) -> Tensor:
+    """(B, T, D) -> (B, left + T + right, D) with zeros."""
+    return F.pad(x, (0, 0, left, right))
+
+
+def hide(x: Tensor, mask: Tensor) -> Tensor:
+    """(B, T, D) with zeros at padding; mask (B, 1, T)."""
+    return x.masked_fill(~mask.transpose(1, 2), 0.0)
+
+
+def scale_gradient(x: Tensor, factor: float) -> Tensor:
+    """x itself; its gradient comes back multiplied by `factor`."""
+    return x * factor + x.detach() * (1 - factor)
+
+
+def glu_std(inputs: int, kernel: int, dropout: float) -> float:
+    """The initial spread that keeps variance through a gated convolution (Gehring 2017, appendix A)."""
+    return math.sqrt(4 * (1 - dropout) / (inputs * kernel))
+
+
+def average(x: Tensor, mask: Tensor) -> Tensor:
+    """(B, S, D), (B, 1, S) -> (B, D): the mean over real positions, for a decoder that starts from one vector."""
+    weights = mask.squeeze(1).to(x.dtype)
+    return (x * weights.unsqueeze(-1)).sum(dim=1) / weights.sum(dim=1, keepdim=True).clamp(min=1)

@@ -1,0 +1,259 @@
+"""Recurrent layers: the tanh RNN, GRU and LSTM as one kind of cell, stacks of them, and the recurrent encoder.
+
+A cell's state is one tensor: (B, hidden), or (B, 2 hidden) = [h; c] for the LSTM. A stack's state is (B, layers, that).
+Training runs torch's fused layers; `lstm_gates` beside them spells out the LSTM and can be looked into.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.models.base import Encoded, Encoder, Look, Settings
+from seq2see.models.layers import Embedding, hide
+
+CellName = Literal["tanh", "gru", "lstm"]
+
+
+class RecurrentEncoderConfig(Settings):
+    """A recurrent encoder, read in one or both directions."""
+
+    kind: Literal["recurrent"] = "recurrent"
+    embedding: int = Field(256, ge=1, description="width of the word vectors")
+    hidden: int = Field(256, ge=1, description="width of a state, in each direction")
+    layers: int = Field(1, ge=1, description="layers on top of each other")
+    cell: CellName = Field("gru", description="tanh, gru or lstm")
+    bidirectional: bool = Field(True, description="read the source backwards as well")
+    residual: bool = Field(False, description="add a layer's input to its output, from the second layer on")
+    dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors and between layers, while training")
+    summary: Literal["final", "backward"] = Field(
+        "final", description="what the decoder starts from: the last states, or the backward one (Bahdanau 2014)"
+    )
+
+
+class Gates(NamedTuple):
+    """The inside of an LSTM step, each (B, hidden)."""
+
+    input: Tensor
+    forget: Tensor
+    candidate: Tensor
+    output: Tensor
+
+
+class Cell(nn.Module):
+    """One recurrent layer in one direction: all positions at once (`run`) or one (`step`), with the same parameters."""
+
+    def __init__(self, kind: CellName, inputs: int, hidden: int) -> None:
+        super().__init__()
+        layer = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[kind]
+        self.kind: CellName = kind
+        self.hidden = hidden
+        self.state_width = 2 * hidden if kind == "lstm" else hidden
+        self.layer = layer(inputs, hidden, batch_first=True)
+        nn.init.orthogonal_(self.layer.weight_hh_l0)
+        if kind == "lstm":  # an open forget gate at first: what was read is kept until training says otherwise
+            with torch.no_grad():
+                self.layer.bias_ih_l0[hidden : 2 * hidden] = 1.0
+
+    def weights(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        layer = self.layer
+        return layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0
+
+    def step(self, x: Tensor, state: Tensor) -> Tensor:
+        """(B, inputs), (B, state) -> (B, state)."""
+        if self.kind == "lstm":
+            hidden, cell = state.chunk(2, dim=-1)
+            return torch.cat(torch.lstm_cell(x, (hidden, cell), *self.weights()), dim=-1)
+        return (torch.gru_cell if self.kind == "gru" else torch.rnn_tanh_cell)(x, state, *self.weights())
+
+    def output(self, state: Tensor) -> Tensor:
+        """(..., state) -> (..., hidden)."""
+        return state[..., : self.hidden]
+
+    def run(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, T, inputs), (B, state) -> outputs (B, T, hidden) and the state after the last position."""
+        if torch.compiler.is_exporting():
+            return self._scan(x, state)
+        if self.kind == "lstm":
+            hidden, cell = state.unsqueeze(0).chunk(2, dim=-1)
+            outputs, (hidden, cell) = self.layer(x, (hidden.contiguous(), cell.contiguous()))
+            return outputs, torch.cat([hidden, cell], dim=-1).squeeze(0)
+        outputs, final = self.layer(x, state.unsqueeze(0))
+        return outputs, final.squeeze(0)
+
+    def _scan(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """The same as a loop that ONNX can hold: torch's fused layers export with a fixed number of steps."""
+        from torch._higher_order_ops.scan import scan
+
+        def advance(carried: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
+            after = self.step(inputs, carried)
+            return after, self.output(after).clone()
+
+        final, outputs = scan(advance, state, x.transpose(0, 1), dim=0)
+        return outputs.transpose(0, 1), final
+
+    def gates(self, x: Tensor, state: Tensor) -> tuple[Tensor, Gates]:
+        """A step of an LSTM with its gates shown: the same state as `step`."""
+        hidden, cell = state.chunk(2, dim=-1)
+        hidden, cell, gates = lstm_gates(x, hidden, cell, *self.weights())
+        return torch.cat([hidden, cell], dim=-1), gates
+
+
+def lstm_gates(
+    x: Tensor, hidden: Tensor, cell: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor
+) -> tuple[Tensor, Tensor, Gates]:
+    """The LSTM, written out (Hochreiter & Schmidhuber 1997 with the forget gate of Gers 2000).
+
+    i = sigmoid(W_i x + U_i h)    what to write          f = sigmoid(W_f x + U_f h)    what to keep
+    g = tanh(W_g x + U_g h)       what could be written  o = sigmoid(W_o x + U_o h)    what to show
+    c' = f c + i g                h' = o tanh(c')
+    """
+    w_i, w_f, w_g, w_o = w_ih.chunk(4)
+    u_i, u_f, u_g, u_o = w_hh.chunk(4)
+    b_i, b_f, b_g, b_o = (b_ih + b_hh).chunk(4)
+    i = torch.sigmoid(x @ w_i.T + hidden @ u_i.T + b_i)
+    f = torch.sigmoid(x @ w_f.T + hidden @ u_f.T + b_f)
+    g = torch.tanh(x @ w_g.T + hidden @ u_g.T + b_g)
+    o = torch.sigmoid(x @ w_o.T + hidden @ u_o.T + b_o)
+    cell = f * cell + i * g
+    return o * torch.tanh(cell), cell, Gates(i, f, g, o)
+
+
+class WrittenLSTM(nn.Module):
+    """A whole LSTM layer from the gate equations, with the parameters of an nn.LSTM; `gates` are (B, T, hidden)."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.cell = Cell("lstm", inputs, hidden)
+
+    def forward(self, x: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor, Gates]:
+        """(B, T, inputs) -> outputs (B, T, hidden), the last state (B, 2 hidden), and the gates of every step."""
+        state = x.new_zeros(x.size(0), self.cell.state_width) if state is None else state
+        outputs, shown = [], []
+        for position in range(x.size(1)):
+            state, gates = self.cell.gates(x[:, position], state)
+            outputs.append(self.cell.output(state))
+            shown.append(gates)
+        i, f, g, o = (torch.stack(gate, dim=1) for gate in zip(*shown, strict=True))
+        return torch.stack(outputs, dim=1), state, Gates(i, f, g, o)
+
+
+class Stack(nn.Module):
+    """Layers of one direction on top of each other, for decoders."""
+
+    def __init__(
+        self, kind: CellName, inputs: int, hidden: int, layers: int, *, residual: bool, dropout: float
+    ) -> None:
+        super().__init__()
+        self.cells = nn.ModuleList(Cell(kind, inputs if layer == 0 else hidden, hidden) for layer in range(layers))
+        self.residual = residual
+        self.dropout = dropout
+        self.hidden = hidden
+        self.layers = layers
+        self.state_width = 2 * hidden if kind == "lstm" else hidden
+
+    def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, inputs), (B, layers, state) -> (B, hidden), (B, layers, state)."""
+        states = []
+        for layer, cell in enumerate(self.cells):
+            assert isinstance(cell, Cell)
+            after = cell.step(x, state[:, layer])
+            x = self._between(layer, x, cell.output(after))
+            states.append(after)
+        return x, torch.stack(states, dim=1)
+
+    def run(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, T, inputs), (B, layers, state) -> (B, T, hidden), (B, layers, state)."""
+        states = []
+        for layer, cell in enumerate(self.cells):
+            assert isinstance(cell, Cell)
+            outputs, after = cell.run(x, state[:, layer])
+            x = self._between(layer, x, outputs)
+            states.append(after)
+        return x, torch.stack(states, dim=1)
+
+    def top(self, state: Tensor) -> Tensor:
+        """(B, layers, state) -> (B, hidden): what the highest layer shows."""
+        return state[:, -1, : self.hidden]
+
+    def _between(self, layer: int, x: Tensor, outputs: Tensor) -> Tensor:
+        outputs = outputs + x if self.residual and layer > 0 else outputs
+        return F.dropout(outputs, self.dropout, self.training) if layer < self.layers - 1 else outputs
+
+
+class FirstState(nn.Module):
+    """s_0 = tanh(W summary), for every layer of the decoder."""
+
+    def __init__(self, summary_dim: int, stack: Stack) -> None:
+        super().__init__()
+        self.layers = stack.layers
+        self.map = nn.Linear(summary_dim, stack.layers * stack.state_width)
+
+    def forward(self, summary: Tensor) -> Tensor:
+        """(B, summary) -> (B, layers, state)."""
+        return torch.tanh(self.map(summary)).unflatten(-1, (self.layers, -1))
+
+
+class RecurrentEncoder(Encoder):
+    """Reads the source from left to right, and from right to left as well if bidirectional.
+
+    Padding stands behind the words, so reading forwards never meets it before they end; for reading backwards each
+    sentence is turned around within its own length. That is what packing computes, in a form that exports and needs
+    no sorting.
+    """
+
+    def __init__(self, config: RecurrentEncoderConfig, vocabulary: int) -> None:
+        super().__init__()
+        self.config = config
+        self.directions = 2 if config.bidirectional else 1
+        self.key_dim = config.hidden * self.directions
+        self.embedding = Embedding(vocabulary, config.embedding)
+        widths = [config.embedding] + [self.key_dim] * (config.layers - 1)
+        self.forwards = nn.ModuleList(Cell(config.cell, width, config.hidden) for width in widths)
+        backwards = widths if config.bidirectional else []
+        self.backwards = nn.ModuleList(Cell(config.cell, width, config.hidden) for width in backwards)
+        whole = self.key_dim * config.layers
+        self.summary_dim = config.hidden if config.summary == "backward" else whole
+
+    def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
+        lengths = mask.squeeze(1).sum(dim=-1)
+        x = F.dropout(self.embedding(source), self.config.dropout, self.training)
+        finals: list[Tensor] = []
+        for layer in range(self.config.layers):
+            outputs = self._both_ways(layer, x, lengths)
+            finals.extend(self._finals(outputs, lengths))
+            outputs = outputs + x if self.config.residual and layer > 0 else outputs
+            last = layer == self.config.layers - 1
+            x = outputs if last else F.dropout(outputs, self.config.dropout, self.training)
+        keys = hide(x, mask)
+        summary = finals[-1] if self.config.summary == "backward" else torch.cat(finals, dim=-1)
+        return Encoded(keys, keys, mask, summary), []
+
+    def _both_ways(self, layer: int, x: Tensor, lengths: Tensor) -> Tensor:
+        """(B, S, inputs) -> (B, S, directions * hidden)."""
+        outputs = self._run(self.forwards[layer], x)
+        if not self.config.bidirectional:
+            return outputs
+        turned = turn_around(lengths, x.size(1))
+        reading = x.gather(1, turned.unsqueeze(-1).expand_as(x))
+        backwards = self._run(self.backwards[layer], reading)
+        return torch.cat([outputs, backwards.gather(1, turned.unsqueeze(-1).expand_as(backwards))], dim=-1)
+
+    def _run(self, cell: nn.Module, x: Tensor) -> Tensor:
+        assert isinstance(cell, Cell)
+        return cell.run(x, x.new_zeros(x.size(0), cell.state_width))[0]
+
+    def _finals(self, outputs: Tensor, lengths: Tensor) -> list[Tensor]:
+        """The forward state at the last word, and the backward state at the first, each (B, hidden)."""
+        hidden = self.config.hidden
+        last = (lengths - 1).clamp(min=0)[:, None, None].expand(-1, 1, hidden)
+        forwards = outputs[..., :hidden].gather(1, last).squeeze(1)
+        return [forwards, outputs[:, 0, hidden:]] if self.config.bidirectional else [forwards]
+
+
+def turn_around(lengths: Tensor, longest: int) -> Tensor:
+    """(B,) -> (B, longest): the place of each position when a sentence is read backwards; padding stays put."""
+    places = torch.arange(longest, device=lengths.device).unsqueeze(0)
+    return torch.where(places < lengths.unsqueeze(1), lengths.unsqueeze(1) - 1 - places, places)

@@ -1,0 +1,154 @@
+"""RNNsearch: the first attention (Bahdanau 2014). The query is s_{t-1}, and what it finds enters the cell."""
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seq2see.attention import Prepared
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size
+from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.layers import Embedding, Maxout
+from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
+
+
+def _sizes(embedding: int, hidden: int, readout: int) -> dict[str, object]:
+    return {
+        "embedding": embedding,
+        "hidden": hidden,
+        "readout": readout,
+        "encoder": {"embedding": embedding, "hidden": hidden, "summary": "backward"},
+    }
+
+
+class RnnSearchConfig(ModelConfig):
+    """The family `rnnsearch`."""
+
+    family: Literal["rnnsearch"] = "rnnsearch"
+    embedding: int = Field(256, ge=1, description="width of the target word vectors")
+    hidden: int = Field(256, ge=1, description="width of the decoder's state")
+    cell: CellName = Field("gru", description="tanh, gru or lstm")
+    readout: int = Field(256, ge=1, description="width of what the vocabulary layer reads")
+    maxout: bool = Field(False, description="read out s_{t-1} through maxout, as the paper does; else s_t through tanh")
+    dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors and before the vocabulary, while training")
+    attention: AttentionConfig = Field(
+        default_factory=lambda: AttentionConfig(score="additive"), description="how it looks at the source"
+    )
+    encoder: EncoderConfig = Field(
+        default_factory=lambda: RecurrentEncoderConfig(summary="backward"), description="any encoder"
+    )
+
+    SIZES: ClassVar[dict[Size, dict[str, Any]]] = {
+        "tiny": _sizes(128, 128, 128),
+        "small": _sizes(256, 256, 256),
+        "base": _sizes(512, 512, 512),
+        # Appendix A.2.3: vectors of 620, states of 1,000 each way, alignment of 1,000, maxout of 500. No dropout.
+        "paper": {
+            "embedding": 620,
+            "hidden": 1000,
+            "readout": 500,
+            "maxout": True,
+            "dropout": 0.0,
+            "attention": {"hidden": 1000},
+            "encoder": {"embedding": 620, "hidden": 1000, "summary": "backward", "dropout": 0.0},
+        },
+    }
+
+
+class SearchMemory(NamedTuple):
+    keys: Tensor  # (B, H, S, projected)
+    values: Tensor  # (B, H, S, D)
+    mask: Tensor  # (B, 1, S)
+    summary: Tensor  # (B, D')
+
+
+class SearchState(NamedTuple):
+    cells: Tensor  # (B, 1, state)
+    history: Tensor  # what the attention remembers of its earlier weights, if it does
+    position: Tensor  # (B,)
+
+
+class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
+    """s_0 = tanh(W h<-_1);  c_t = attention(s_{t-1});  s_t = cell([y_{t-1}; c_t], s_{t-1});  read out."""
+
+    def __init__(self, config: RnnSearchConfig, key_dim: int, summary_dim: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config.target_vocabulary, config.embedding)
+        self.attention = config.attention.build(config.hidden, key_dim)
+        # Alone a mechanism gives back the keys' width, several heads that of the query.
+        context_dim = key_dim if config.attention.heads == 1 else config.hidden
+        inputs = config.embedding + context_dim
+        self.stack = Stack(config.cell, inputs, config.hidden, 1, residual=False, dropout=0.0)
+        self.first_state = FirstState(summary_dim, self.stack)
+        doubled = 2 if config.maxout else 1
+        self.readout = nn.Linear(config.hidden + inputs, doubled * config.readout)
+        self.maxout = Maxout()
+        self.vocabulary = nn.Linear(config.readout, config.target_vocabulary)
+
+    def memorise(self, encoded: Encoded) -> SearchMemory:
+        prepared = self.attention.prepare(encoded.keys, encoded.values, encoded.mask)
+        return SearchMemory(prepared.keys, prepared.values, encoded.mask, encoded.summary)
+
+    def start(self, memory: SearchMemory) -> SearchState:
+        position = torch.zeros(memory.summary.size(0), dtype=torch.long, device=memory.summary.device)
+        return SearchState(self.first_state(memory.summary), self.attention.begin(prepared_of(memory)), position)
+
+    def step(self, tokens: Tensor, memory: SearchMemory, state: SearchState) -> tuple[Tensor, SearchState]:
+        words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
+        after, context, _ = self._advance(words, prepared_of(memory), state, need_weights=False)
+        return self._read_out(self._shown(state, after), words, context), after
+
+    def forward(self, tokens: Tensor, memory: SearchMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
+        words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
+        prepared, state = prepared_of(memory), self.start(memory)
+        shown, contexts, rows = [], [], []
+        for word in words.unbind(dim=1):
+            after, context, weights = self._advance(word, prepared, state, need_weights=need_weights)
+            shown.append(self._shown(state, after))
+            contexts.append(context)
+            rows.append(weights)
+            state = after
+        features = self._read_out(torch.stack(shown, dim=1), words, torch.stack(contexts, dim=1))
+        seen = [row for row in rows if row is not None]
+        return features, [Look("cross", 0, torch.cat(seen, dim=2))] if need_weights else []
+
+    def _advance(
+        self, word: Tensor, prepared: Prepared, state: SearchState, *, need_weights: bool
+    ) -> tuple[SearchState, Tensor, Tensor | None]:
+        """(B, embedding) -> the next state, the context (B, D) and the weights (B, H, 1, S)."""
+        query = self.stack.top(state.cells).unsqueeze(1)
+        context, weights = self.attention.attend(
+            query,
+            prepared,
+            offset=state.position,
+            history=state.history if self.attention.has_history else None,
+            need_weights=need_weights or self.attention.has_history,
+        )
+        context = context.squeeze(1)
+        _, cells = self.stack.step(torch.cat([word, context], dim=-1), state.cells)
+        history = self.attention.remember(state.history, weights)
+        return SearchState(cells, history, state.position + 1), context, weights
+
+    def _shown(self, before: SearchState, after: SearchState) -> Tensor:
+        """Appendix A.2.2 reads out s_{t-1}; with s_t the state has already heard the context."""
+        return self.stack.top(before.cells if self.config.maxout else after.cells)
+
+    def _read_out(self, shown: Tensor, words: Tensor, context: Tensor) -> Tensor:
+        mixed = self.readout(torch.cat([shown, words, context], dim=-1))
+        features = self.maxout(mixed) if self.config.maxout else torch.tanh(mixed)
+        return F.dropout(features, self.config.dropout, self.training)
+
+    def head(self, features: Tensor) -> Tensor:
+        return self.vocabulary(features)
+
+
+def prepared_of(memory: SearchMemory) -> Prepared:
+    return Prepared(memory.keys, memory.values, memory.mask)
+
+
+def make_rnnsearch(config: RnnSearchConfig) -> Model[SearchMemory, SearchState]:
+    encoder = make_encoder(config.encoder, config.source_vocabulary)
+    return Model(config, encoder, RnnSearchDecoder(config, encoder.key_dim, encoder.summary_dim))
