@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from seq2see import masks
 from seq2see.attention import MultiHead, Normaliser, ScopeName, ScoreName, mechanism
@@ -113,18 +114,25 @@ class Encoded(NamedTuple):
     summary: Tensor  # (B, D'): the source in one vector, for a decoder that starts from it
 
 
+class Vocabulary(NamedTuple):
+    """The last layer, linear in every family: logits = features W^T + b."""
+
+    weight: Tensor  # (V, D)
+    bias: Tensor | None  # (V,)
+
+
 @dataclass(frozen=True)
 class Output:
-    """A teacher-forced pass. `features` are what the vocabulary layer reads, for a loss that never holds all logits."""
+    """A teacher-forced pass: features and the vocabulary layer apart, for a loss that never holds all logits."""
 
     features: Tensor  # (B, T, D)
-    head: Callable[[Tensor], Tensor]
+    vocabulary: Vocabulary
     looks: tuple[Look, ...] = ()
 
     @cached_property
     def logits(self) -> Tensor:
         """(B, T, V)."""
-        return self.head(self.features)
+        return F.linear(self.features, self.vocabulary.weight, self.vocabulary.bias)
 
 
 class Encoder(nn.Module, ABC):
@@ -157,8 +165,8 @@ class Decoder(nn.Module, ABC, Generic[M, S]):
         """(B, T) BOS-shifted targets -> features (B, T, D), and the looks if asked for."""
 
     @abstractmethod
-    def head(self, features: Tensor) -> Tensor:
-        """(..., D) -> (..., V)."""
+    def last_layer(self) -> Vocabulary:
+        """What turns features into logits."""
 
 
 class Model(nn.Module, Generic[M, S]):
@@ -181,21 +189,20 @@ class Model(nn.Module, Generic[M, S]):
     def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
         """(B,) the token said last (BOS at first) -> (B, V) logits of the next one, and the next state."""
         features, state = self.decoder.step(tokens, memory, state)
-        return self.decoder.head(features), state
-
-    def forward(self, batch: Batch) -> Output:
-        return self._run(batch, need_weights=False)
+        last = self.decoder.last_layer()
+        return F.linear(features, last.weight, last.bias), state
 
     def look(self, batch: Batch) -> tuple[Look, ...]:
         """Every attention of the model over these pairs, from the written-out path; none for a family without."""
-        return self._run(batch, need_weights=True).looks
+        return self(batch, need_weights=True).looks
 
-    def _run(self, batch: Batch, *, need_weights: bool) -> Output:
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> Output:
+        """Teacher forcing, parallel wherever the family allows; with weights the output has its looks as well."""
         mask = self._check_source(batch.source, batch.source_mask)
         encoded, looks = self.encoder(batch.source, mask, need_weights=need_weights)
         memory = self.decoder.memorise(encoded)
         features, more = self.decoder(batch.target_in, memory, need_weights=need_weights)
-        return Output(features, self.decoder.head, (*looks, *more))
+        return Output(features, self.decoder.last_layer(), (*looks, *more))
 
     def _check_source(self, source: Tensor, mask: Tensor) -> Tensor:
         if source.dim() != 2:

@@ -12,7 +12,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.layers import Embedding, average, hide, pad_time
 
 Length = TypeVar("Length", int, Tensor)
@@ -165,8 +165,8 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
             x = block.leave(x, pad_time(block.enter(x), block.reach, 0))
         return self._top(x), []
 
-    def head(self, features: Tensor) -> Tensor:
-        return self.vocabulary(features)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)
 
     def _column(self, memory: ByteNetMemory, position: Tensor) -> Tensor:
         """(B,) -> (B, 1, 2 d): the encoder column at this position, zeros past the last one."""

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from seq2see import masks
 from seq2see.attention import Dot, Prepared
 from seq2see.attention.positions import LearnedPositions
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Settings, Size
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Settings, Size, Vocabulary
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
 
 HALF = math.sqrt(0.5)  # keeps the variance of a sum of two equal parts (section 3.5)
@@ -231,8 +231,8 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
     def _top(self, x: Tensor) -> Tensor:
         return F.dropout(self.convolutions.outward(x), self.config.dropout, self.training)
 
-    def head(self, features: Tensor) -> Tensor:
-        return self.vocabulary(features)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary.weight(), self.vocabulary.bias)
 
 
 def make_convs2s(config: ConvS2SConfig) -> Model[ConvMemory, ConvState]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
@@ -145,8 +145,8 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
     def _join(self, context: Tensor, top: Tensor) -> Tensor:
         return torch.tanh(self.join(torch.cat([context, top], dim=-1)))
 
-    def head(self, features: Tensor) -> Tensor:
-        return self.vocabulary(features)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)
 
 
 def make_luong(config: LuongConfig) -> Model[SearchMemory, LuongState]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Size
+from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
@@ -107,8 +107,8 @@ class RnnDecoder(Decoder[RnnMemory, RnnState]):
         features = torch.tanh(self.readout(torch.cat([top, x], dim=-1)))
         return F.dropout(features, self.dropout, self.training)
 
-    def head(self, features: Tensor) -> Tensor:
-        return self.vocabulary(features)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)
 
 
 def make_rnn(config: RnnConfig) -> Model[RnnMemory, RnnState]:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention import Prepared
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding, Maxout
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
@@ -141,8 +141,8 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         features = self.maxout(mixed) if self.config.maxout else torch.tanh(mixed)
         return F.dropout(features, self.config.dropout, self.training)
 
-    def head(self, features: Tensor) -> Tensor:
-        return self.vocabulary(features)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)
 
 
 def prepared_of(memory: SearchMemory) -> Prepared:

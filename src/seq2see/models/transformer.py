@@ -4,10 +4,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from seq2see.attention import MultiHead, Prepared
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.selfattention import (
     BlockConfig,
@@ -158,9 +157,8 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
                 looks += [Look("decoder", layer, own), Look("cross", layer, across)]
         return self.norm(x), looks
 
-    def head(self, features: Tensor) -> Tensor:
-        weight = self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight
-        return F.linear(features, weight)
+    def last_layer(self) -> Vocabulary:
+        return Vocabulary(self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight, None)
 
     def _blocks(self) -> list[DecoderBlock]:
         return [block for block in self.blocks if isinstance(block, DecoderBlock)]
