@@ -33,7 +33,9 @@ class Prepared(NamedTuple):
 
     def extend(self, new: "Prepared") -> "Prepared":
         """The same with more keys behind: how self-attention remembers what was said. Meant for unmasked keys."""
-        return Prepared(torch.cat([self.keys, new.keys], dim=2), torch.cat([self.values, new.values], dim=2), self.mask)
+        if self.mask is not None or new.mask is not None:
+            raise ShapeError("Prepared.extend: the keys behind would have no mask; prepare all masked keys at once")
+        return Prepared(torch.cat([self.keys, new.keys], dim=2), torch.cat([self.values, new.values], dim=2), None)
 
 
 class Attention(nn.Module, ABC):
@@ -88,21 +90,21 @@ class Attention(nn.Module, ABC):
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         """`prepare` and `attend` in one: (B, Tq, Dq), (B, Tk, Dk) -> (B, Tq, Dv), (B, H, Tq, Tk)."""
-        self._check_query(query, keys.size(0))
-        if mask is not None and keys.dim() == 3:
-            masks.check(mask, keys.size(0), query.size(1), keys.size(1))
         return self.attend(query, self.prepare(keys, values, mask), need_weights=need_weights)
 
-    def _check_query(self, query: Tensor, batch: int) -> None:
+    def _check_query(self, query: Tensor, prepared: Prepared) -> None:
         if torch.compiler.is_exporting():  # sizes are symbols there, and were checked on the example
             return
         name = type(self).__name__
+        batch, length = prepared.values.size(0), prepared.values.size(2)
         if query.dim() != 3:
             raise ShapeError(f"{name}: query has shape {tuple(query.shape)}; expected (B, Tq, {self.query_dim})")
         if query.size(-1) != self.query_dim:
             raise ShapeError(f"{name}: query has width {query.size(-1)} but query_dim = {self.query_dim}")
         if query.size(0) != batch:
             raise ShapeError(f"{name}: query has batch {query.size(0)} but keys have batch {batch}")
+        if prepared.mask is not None:
+            masks.check(prepared.mask, batch, query.size(1), length)
 
     def _check_keys(self, keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
         if torch.compiler.is_exporting():
@@ -156,6 +158,10 @@ class Mechanism(Attention):
         check_normaliser(self.normaliser)
         self.heads = options.get("heads", 1)
         self.dropout = options.get("dropout", 0.0)
+        if self.heads < 1:
+            raise ConfigError(f"heads = {self.heads}; {type(self).__name__} needs at least 1")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout}; it must lie in 0 <= dropout < 1")
         self.scope = make_scope(
             options.get("scope", "global"),
             window=options.get("window", DEFAULT_WINDOW),
@@ -195,7 +201,9 @@ class Mechanism(Attention):
         history: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        self._check_query(query, prepared.values.size(0))
+        self._check_query(query, prepared)
+        if self.heads > 1:
+            raise ConfigError(f"heads = {self.heads}; {type(self).__name__} alone has one head, several need MultiHead")
         context, weights = self.attend_heads(
             query.unsqueeze(1), prepared, offset=offset, history=history, need_weights=need_weights
         )
@@ -216,23 +224,23 @@ class Mechanism(Attention):
             form = self.as_dot_product(query, prepared.keys)
             if form is not None:
                 return self._fused(form, prepared, offset=offset, bias=bias), None
-        allowed, gain = self._region(query, prepared, offset)
+        allowed, gain = self.region(query, prepared, offset)
         scores = self.score(query, prepared.keys, history)
         weights = normalise(scores if bias is None else scores + bias, allowed, self.normaliser)
         weights = weights if gain is None else weights * gain
         dropped = F.dropout(weights, self.dropout, self.training) if self.dropout else weights
         return torch.matmul(dropped, prepared.values), weights if need_weights else None
 
-    def _region(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def region(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> tuple[Tensor | None, Tensor | None]:
         """What each query may look at, mask and scope together, and the gain of the scope."""
         mask = None if prepared.mask is None else prepared.mask.unsqueeze(1)
         if self.scope.name == "global":
             return mask, None
         batch, keys = prepared.values.size(0), prepared.values.size(2)
         if prepared.mask is None:
-            lengths = torch.full((batch,), keys, device=query.device)
-        else:
-            lengths = masks.seen_keys(prepared.mask).sum(dim=-1).expand(batch)
+            lengths = torch.full((batch, 1), keys, device=query.device)
+        else:  # of each query by itself, so that it does not matter which others are attended with it
+            lengths = prepared.mask.sum(dim=-1).expand(batch, -1)
         places = masks.positions(query.size(2), offset, query.device)
         region = self.scope(query, places, lengths, keys)
         return masks.both(mask, region.allowed), region.gain
@@ -248,7 +256,7 @@ class Mechanism(Attention):
             return F.scaled_dot_product_attention(
                 query, prepared.keys, prepared.values, dropout_p=dropout, is_causal=True, scale=scale
             )
-        allowed, _ = self._region(query, prepared, offset)
+        allowed, _ = self.region(query, prepared, offset)
         blocked = allowed
         if bias is not None:
             blocked = bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))

@@ -19,7 +19,7 @@ from seq2see.attention.positions import (
 )
 from seq2see.attention.scopes import ScopeName
 from seq2see.attention.scores import Additive, Cosine, Dot, General, Location, LocationAware, ScaledDot
-from seq2see.errors import ConfigError, nearest
+from seq2see.errors import ConfigError, ShapeError, nearest
 
 ScoreName = Literal["dot", "scaled_dot", "general", "additive", "cosine", "location", "location_aware"]
 SCORES: tuple[ScoreName, ...] = (
@@ -102,13 +102,17 @@ class MultiHead(Attention):
     ) -> None:
         super().__init__(query_dim, key_dim)
         width = query_dim if width is None else width
+        value_dim = key_dim if value_dim is None else value_dim
+        if min(width, value_dim, max_length) < 1:
+            raise ConfigError(
+                f"width = {width}, value_dim = {value_dim}, max_length = {max_length}; all must be at least 1"
+            )
         heads = next(n for n in (8, 4, 2, 1) if width % n == 0) if heads is None else heads
         kv_heads = heads if kv_heads is None else kv_heads
         _check_heads(heads, kv_heads, width, positions)
         self.heads, self.kv_heads, self.width = heads, kv_heads, width
         head_dim = width // heads
         kv_width = kv_heads * head_dim
-        value_dim = key_dim if value_dim is None else value_dim
         self.query_projection = nn.Linear(query_dim, width, bias=bias)
         self.key_projection = nn.Linear(key_dim, kv_width, bias=bias)
         self.value_projection = nn.Linear(value_dim, kv_width, bias=bias)
@@ -167,6 +171,10 @@ class MultiHead(Attention):
         """As everywhere; `offset` is the position of the first key, for a cache that grows (`Prepared.extend`)."""
         values = keys if values is None else values
         self._check_keys(keys, values, mask)
+        if values.size(-1) != self.value_projection.in_features:
+            raise ShapeError(
+                f"MultiHead: values have width {values.size(-1)} but value_dim = {self.value_projection.in_features}"
+            )
         values = blank_padding(values, mask) if values is not keys else None
         keys = blank_padding(keys, mask)
         places = masks.positions(keys.size(1), offset, keys.device)
@@ -189,7 +197,7 @@ class MultiHead(Attention):
         history: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        self._check_query(query, prepared.values.size(0))
+        self._check_query(query, prepared)
         places = masks.positions(query.size(1), offset, query.device)
         placed = self.query_positions(query, places)
         heads = split(self.query_projection(placed), self.heads)
@@ -203,9 +211,15 @@ class MultiHead(Attention):
             heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights
         )
         output: Tensor = self.output_projection(merge(context))
-        if prepared.mask is not None:  # who may look at nothing gets zeros, not the bias of the output projection
-            output = output.masked_fill(~prepared.mask.any(dim=-1, keepdim=True), 0.0)
-        return output, weights
+        blind = self._blind(heads, spread, offset)
+        return (output if blind is None else output.masked_fill(blind, 0.0)), weights
+
+    def _blind(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> Tensor | None:
+        """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection."""
+        if prepared.mask is None and self.mechanism.scope.name in ("global", "causal"):
+            return None  # everybody sees at least the first key
+        allowed, _ = self.mechanism.region(query, prepared, offset)
+        return None if allowed is None else ~allowed.any(dim=-1, keepdim=True).any(dim=1)
 
     def _spread(self, x: Tensor) -> Tensor:
         """(B, kv_heads, Tk, d) -> (B, heads, Tk, d): each group of query heads shares one head of keys and values."""

@@ -26,7 +26,7 @@ def check_normaliser(name: str) -> None:
 
 def normalise(scores: Tensor, allowed: Tensor | None, kind: Normaliser = "softmax") -> Tensor:
     """(..., Tq, Tk) scores and what is allowed, broadcastable to it or None -> weights of the same shape."""
-    if kind == "softmax":
+    if kind == "softmax" or scores.size(-1) == 0:
         return softmax(scores, allowed)
     if kind == "sparsemax":
         return sparsemax(scores, allowed)

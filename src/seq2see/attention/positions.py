@@ -26,10 +26,15 @@ def check_positions(name: str) -> None:
 
 def sinusoidal(positions: Tensor, width: int, dtype: torch.dtype) -> Tensor:
     """(..., T) positions -> (..., T, width): sin and cos of position / 10000^(2i / width), sines first."""
-    half = (width + 1) // 2
-    rates = torch.exp(torch.arange(half, device=positions.device, dtype=dtype) * (-math.log(10_000.0) / half))
-    angles = positions.unsqueeze(-1).to(dtype) * rates
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)[..., :width]
+    angles = _angles(positions, (width + 1) // 2, dtype)
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)[..., :width].to(dtype)
+
+
+def _angles(positions: Tensor, count: int, dtype: torch.dtype) -> Tensor:
+    """(..., T) -> (..., T, count): position x 10000^(-i / count), never in half precision, which skips positions."""
+    dtype = torch.promote_types(dtype, torch.float32)
+    rates = torch.exp(torch.arange(count, device=positions.device, dtype=dtype) * (-math.log(10_000.0) / count))
+    return positions.unsqueeze(-1).to(dtype) * rates
 
 
 class LearnedPositions(nn.Module):
@@ -37,6 +42,8 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_length: int, width: int) -> None:
         super().__init__()
+        if max_length < 1 or width < 1:
+            raise ConfigError(f"max_length = {max_length}, width = {width}; learned positions need at least 1 of both")
         self.max_length = max_length
         self.table = nn.Embedding(max_length, width)
         nn.init.normal_(self.table.weight, std=width**-0.5)
@@ -70,9 +77,8 @@ def rotate(x: Tensor, positions: Tensor) -> Tensor:
     q_m . k_n then depends on m - n alone.
     """
     half = x.size(-1) // 2
-    rates = torch.exp(torch.arange(half, device=x.device, dtype=x.dtype) * (-math.log(10_000.0) / half))
-    angles = positions.unsqueeze(-1).to(x.dtype) * rates
-    cos, sin = angles.cos().unsqueeze(1), angles.sin().unsqueeze(1)
+    angles = _angles(positions, half, x.dtype).unsqueeze(1)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     first, second = x[..., :half], x[..., half:]
     return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 

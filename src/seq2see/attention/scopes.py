@@ -21,7 +21,7 @@ SCOPES: tuple[ScopeName, ...] = ("global", "local-m", "local-p", "causal", "slid
 
 
 class Region(NamedTuple):
-    """allowed: bool (B or 1, H or 1, Tq, Tk); gain: what weights are multiplied with, (B, H, Tq, Tk); None: no limit."""
+    """allowed: bool (B or 1, H or 1, Tq, Tk); gain: factor of the weights (B, H, Tq, Tk); None: no limit."""
 
     allowed: Tensor | None
     gain: Tensor | None
@@ -70,9 +70,9 @@ class LocalPredictive(Scope):
         self.centre = HeadLinear(heads, query_dim, 1)
 
     def centres(self, query: Tensor, lengths: Tensor) -> Tensor:
-        """(B, H, Tq, Dq), (B,) -> (B, H, Tq): the place p_t that each query wants to look at."""
+        """(B, H, Tq, Dq), (B, 1 or Tq) -> (B, H, Tq): the place p_t that each query wants to look at."""
         ratio = torch.sigmoid(self.centre(torch.tanh(self.hidden(query)))).squeeze(-1)
-        return ratio * lengths.to(ratio.dtype)[:, None, None]
+        return ratio * lengths.to(ratio.dtype).unsqueeze(1)
 
     def forward(self, query: Tensor, positions: Tensor, lengths: Tensor, keys: int) -> Region:
         places = torch.arange(keys, device=query.device)

@@ -1,12 +1,12 @@
 """The mechanisms: each one is its score. s is the query, h_j a key.
 
-    Dot             s . h_j                              Luong 2015, section 3.1, equation 8
-    ScaledDot       s . h_j / sqrt(d_k)                  Vaswani 2017, section 3.2.1, equation 1
-    General         s^T W h_j                            Luong 2015, section 3.1, equation 8
-    Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1.2; Luong's concat
-    Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
-    Location        (W s)_j                              Luong 2015, section 3.1
-    LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2, equations 8 and 9
+Dot             s . h_j                              Luong 2015, section 3.1, equation 8
+ScaledDot       s . h_j / sqrt(d_k)                  Vaswani 2017, section 3.2.1, equation 1
+General         s^T W h_j                            Luong 2015, section 3.1, equation 8
+Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1.2; Luong's concat
+Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
+Location        (W s)_j                              Luong 2015, section 3.1
+LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2, equations 8 and 9
 """
 
 import math
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from seq2see import masks
 from seq2see.attention.base import Mechanism, Options, Prepared
 from seq2see.attention.heads import HeadLinear
 from seq2see.errors import ConfigError, ShapeError
@@ -184,8 +185,12 @@ class Location(Mechanism):
     def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
         places = torch.arange(keys.size(2), device=query.device)
         rows = self.places.weight[:, places.clamp(max=self.max_length - 1)]  # (H, Tk, Dq)
-        scores = torch.matmul(query, rows.transpose(1, 2))
-        return scores.masked_fill(places >= self.max_length, torch.finfo(scores.dtype).min)
+        return torch.matmul(query, rows.transpose(1, 2))
+
+    def region(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> tuple[Tensor | None, Tensor | None]:
+        allowed, gain = super().region(query, prepared, offset)
+        within = torch.arange(prepared.values.size(2), device=query.device) < self.max_length
+        return masks.both(allowed, within), gain
 
 
 class LocationAware(Additive):
@@ -209,8 +214,10 @@ class LocationAware(Additive):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(query_dim, key_dim, hidden=hidden, bias=bias, **options)
-        if kernel % 2 == 0:
-            raise ConfigError(f"kernel = {kernel}; a convolution centred on a position needs an odd width")
+        if kernel % 2 == 0 or kernel < 1:
+            raise ConfigError(f"kernel = {kernel}; a convolution centred on a position needs an odd, positive width")
+        if filters < 1:
+            raise ConfigError(f"filters = {filters}; LocationAware needs at least 1")
         self.cumulative = cumulative
         self.filters = nn.Conv1d(2 if cumulative else 1, filters, kernel, padding=kernel // 2, bias=False)
         self.filter_map = HeadLinear(self.heads, filters, self.hidden)
@@ -227,8 +234,7 @@ class LocationAware(Additive):
     def remember(self, history: Tensor, weights: Tensor | None) -> Tensor:
         if weights is None:
             raise ShapeError("LocationAware.remember needs the weights of the step; attend with need_weights=True")
-        latest = weights[:, :, -1]
-        return torch.stack([latest, history[:, :, 1] + latest], dim=2)
+        return torch.stack([weights[:, :, -1], history[:, :, 1] + weights.sum(dim=2)], dim=2)
 
     def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
         if history is None:
@@ -248,7 +254,12 @@ class LocationAware(Additive):
         bias: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        history = self.begin(prepared) if history is None else history
+        start = self.begin(prepared)
+        history = start if history is None else history
+        if not torch.compiler.is_exporting() and history.shape != start.shape:
+            raise ShapeError(
+                f"LocationAware: history has shape {tuple(history.shape)}; expected {tuple(start.shape)}, from `begin`"
+            )
         contexts, rows = [], []
         for step in range(query.size(2)):
             context, weights = super().attend_heads(

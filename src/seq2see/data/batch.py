@@ -35,6 +35,8 @@ class Batch:
         empty = [row for row, ids in enumerate(source_ids) if not ids]
         if empty:
             raise ShapeError(f"source {empty[0]} is empty; a source needs at least one token")
+        _no_padding("source", source_ids)
+        _no_padding("target", target_ids)
         source = pad(source_ids)
         target_out = pad([[*ids, EOS] for ids in target_ids])
         return Batch(
@@ -56,6 +58,13 @@ class Batch:
             self.target_out.to(device),
             self.target_mask.to(device),
         )
+
+
+def _no_padding(name: str, rows: Sequence[Sequence[int]]) -> None:
+    """Masks are read off the ids and padding stands behind the tokens, so PAD within them would open a hole."""
+    for row, ids in enumerate(rows):
+        if PAD in ids:
+            raise ShapeError(f"{name} {row} holds the padding id {PAD} at place {list(ids).index(PAD)}")
 
 
 def pad(rows: Sequence[Sequence[int]]) -> Tensor:

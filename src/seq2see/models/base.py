@@ -19,12 +19,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see import masks
-from seq2see.attention import MultiHead, Normaliser, ScopeName, ScoreName, mechanism
+from seq2see.attention import MultiHead, Normaliser, ScoreName, mechanism
 from seq2see.attention.base import Attention
 from seq2see.data.batch import Batch
 from seq2see.errors import ConfigError, ShapeError
@@ -58,7 +58,7 @@ class AttentionConfig(Settings):
     score: ScoreName = Field(
         "general", description="dot, scaled_dot, general, additive, cosine, location, location_aware"
     )
-    scope: ScopeName = Field("global", description="global, local-m or local-p")
+    scope: Literal["global", "local-m", "local-p"] = Field("global", description="global, local-m or local-p")
     window: int = Field(10, ge=1, description="half width of a local scope")
     normaliser: Normaliser = Field("softmax", description="softmax, sparsemax or entmax15")
     hidden: int | None = Field(None, ge=1, description="hidden width of the additive scores; the query's if not given")
@@ -68,6 +68,12 @@ class AttentionConfig(Settings):
     )
     max_length: int = Field(256, ge=1, description="of location: the longest source it can look at")
     cumulative: bool = Field(False, description="of location_aware: look at the sum of all earlier weights as well")
+
+    @model_validator(mode="after")
+    def cumulative_fits(self) -> "AttentionConfig":
+        if self.cumulative and self.heads > 1:
+            raise ValueError(f"cumulative is for one head, but heads = {self.heads}")
+        return self
 
     def build(self, query_dim: int, key_dim: int) -> Attention:
         if self.heads == 1:
@@ -208,9 +214,10 @@ class Model(nn.Module, Generic[M, S]):
         if source.dim() != 2:
             raise ShapeError(f"source has shape {tuple(source.shape)}; expected (B, S) ids")
         mask = mask.unsqueeze(1) if mask.dim() == 2 else mask
-        if not torch.compiler.is_exporting():
-            masks.check(mask, source.size(0), 1, source.size(1))
-        return mask
+        if torch.compiler.is_exporting():  # sizes are symbols there, and were checked on the example
+            return mask
+        masks.check(mask, source.size(0), 1, source.size(1))
+        return mask.expand(source.size(0), -1, -1)  # one mask for all is a row for each: memory has the batch first
 
 
 def reorder(tree: Tree, rows: Tensor) -> Tree:

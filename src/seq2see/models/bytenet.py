@@ -8,7 +8,7 @@ target runs past them, it goes on from what it has said.
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import torch
-from pydantic import Field
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -23,7 +23,7 @@ class ByteNetConfig(ModelConfig):
 
     family: Literal["bytenet"] = "bytenet"
     width: int = Field(128, ge=1, description="d: width inside a block; between blocks it is 2 d")
-    dilations: tuple[int, ...] = Field((1, 2, 4, 8, 16), description="of the blocks of one set")
+    dilations: tuple[PositiveInt, ...] = Field((1, 2, 4, 8, 16), min_length=1, description="of the blocks of one set")
     sets: int = Field(2, ge=1, description="how often the set is repeated, in the encoder and in the decoder")
     kernel: int = Field(3, ge=2, description="positions a convolution sees")
     percent: int = Field(120, ge=1, description="encoder columns for 100 source positions (the paper: a = 1.20)")
@@ -99,7 +99,10 @@ class ByteNetEncoder(Encoder):
         longest = self.columns(source.size(1))
         longest = max(longest, source.size(1)) if self.config.percent < 100 else longest
         places = torch.arange(longest, device=source.device)
-        inside = (places < self.columns(lengths)[:, None]).unsqueeze(1)  # (B, 1, columns)
+        own = self.columns(lengths)[:, None]
+        inside = (places < own).unsqueeze(1)  # (B, 1, columns)
+        # Fewer columns than words: the words behind them are still read, or the end of the source would be lost.
+        read = (places < own.maximum(lengths[:, None])).unsqueeze(1) if self.config.percent < 100 else inside
         x = pad_time(hide(words, mask), 0, longest - source.size(1))
         beyond = places >= lengths[:, None]
         x = torch.where(beyond.unsqueeze(-1), self.blank, x)
@@ -107,7 +110,7 @@ class ByteNetEncoder(Encoder):
             assert isinstance(block, Block)
             left = block.reach // 2
             # Zeros behind a sentence's own columns: the same that a longer batch would put there.
-            seen = pad_time(hide(block.enter(x), inside), left, block.reach - left)
+            seen = pad_time(hide(block.enter(x), read), left, block.reach - left)
             x = block.leave(x, seen)
         x = hide(x, inside)
         return Encoded(x, x, inside, average(x, inside)), []

@@ -4,7 +4,7 @@ import math
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -21,7 +21,7 @@ class ConvolutionsConfig(Settings):
     """A stack of gated convolutions: one entry of `channels` and `kernels` for each layer."""
 
     embedding: int = Field(256, ge=1, description="width of word and position vectors")
-    channels: tuple[int, ...] = Field((256,) * 4, description="width of each layer")
+    channels: tuple[PositiveInt, ...] = Field((256,) * 4, description="width of each layer")
     kernels: tuple[int, ...] = Field((3,) * 4, description="how many positions each layer sees; odd")
     max_length: int = Field(1024, ge=1, description="how many positions have a vector of their own")
     dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and layer inputs, while training")

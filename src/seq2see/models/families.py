@@ -19,6 +19,7 @@ from seq2see.models.transformer import TransformerConfig, make_transformer
 Family = Literal["rnn", "rnnsearch", "luong", "convs2s", "bytenet", "transformer"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 SIZES: tuple[Size, ...] = get_args(Size)
+ENCODERS = ("recurrent", "convolutional", "transformer")
 
 AnyConfig = Annotated[
     RnnConfig | RnnSearchConfig | LuongConfig | ConvS2SConfig | ByteNetConfig | TransformerConfig,
@@ -52,13 +53,16 @@ def configure(
     """The configuration of a family at a size, with single settings changed."""
     if size not in SIZES:
         raise ConfigError(f"size = '{size}' is unknown{nearest(size, SIZES)}")
-    config_type = _config_type(family)
-    defaults = config_type(source_vocabulary=_SMALLEST, target_vocabulary=_SMALLEST).model_dump()
-    preset = _merge(defaults, config_type.SIZES[size])
+    config_class = config_type(family)
+    defaults = config_class(source_vocabulary=_SMALLEST, target_vocabulary=_SMALLEST).model_dump()
+    preset = _merge(defaults, config_class.SIZES[size])
     chosen = dict(settings)
-    if isinstance(chosen.get("encoder"), str):
-        chosen["encoder"] = {"kind": chosen["encoder"]}
-    kind = (chosen.get("encoder") or {}).get("kind")
+    encoder = chosen.get("encoder")
+    if isinstance(encoder, str):
+        chosen["encoder"] = encoder = {"kind": encoder}
+    elif isinstance(encoder, BaseModel):
+        chosen["encoder"] = encoder = encoder.model_dump()
+    kind = encoder.get("kind") if isinstance(encoder, dict) else None
     if kind is not None and kind != (preset.get("encoder") or {}).get("kind"):
         preset["encoder"] = _encoder_preset(kind, size)
     vocabularies = {"source_vocabulary": source_vocabulary, "target_vocabulary": target_vocabulary}
@@ -70,7 +74,7 @@ def load_config(saved: Mapping[str, Any]) -> ModelConfig:
     try:
         return _adapter.validate_python(dict(saved))
     except ValidationError as error:
-        raise ConfigError(_complaint(error, _config_type(str(saved.get("family"))))) from None
+        raise ConfigError(_complaint(error, config_type(str(saved.get("family"))))) from None
 
 
 def from_config(config: ModelConfig) -> Model[Any, Any]:
@@ -91,7 +95,7 @@ def from_config(config: ModelConfig) -> Model[Any, Any]:
     raise ConfigError(f"{type(config).__name__} belongs to no family")
 
 
-def _config_type(family: str) -> type[ModelConfig]:
+def config_type(family: str) -> type[ModelConfig]:
     match family:
         case "rnn":
             return RnnConfig
@@ -118,8 +122,7 @@ def _encoder_preset(kind: str, size: Size) -> dict[str, Any]:
             return ConvEncoderConfig().model_dump() | ConvS2SConfig.SIZES[size]["encoder"]
         case "transformer":
             return TransformerEncoderConfig().model_dump() | TransformerConfig.SIZES[size]
-    kinds = ("recurrent", "convolutional", "transformer")
-    raise ConfigError(f"encoder.kind = '{kind}' is unknown{nearest(str(kind), kinds)}")
+    raise ConfigError(f"model.encoder.kind = '{kind}' is unknown{nearest(str(kind), ENCODERS)}")
 
 
 def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,25 +135,31 @@ def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return merged
 
 
-def _complaint(error: ValidationError, config_type: type[BaseModel]) -> str:
+def _complaint(error: ValidationError, kind: type[BaseModel]) -> str:
     """The first thing that is wrong, as one line with its full name: model.attention.score = ..."""
     first = error.errors()[0]
-    kinds = {"recurrent", "convolutional", "transformer"}
     names = [str(part) for part in first["loc"][1:]]
-    path = [name for place, name in enumerate(names) if not (name in kinds and place and names[place - 1] == "encoder")]
+    path = [
+        name for place, name in enumerate(names) if not (name in ENCODERS and place and names[place - 1] == "encoder")
+    ]
     where = ".".join(["model", *path])
     if first["type"] == "extra_forbidden":
-        return f"{where} is unknown{nearest(path[-1], _fields(config_type, path[:-1]))}"
+        return f"{where} is unknown{nearest(path[-1], _fields(kind, path[:-1]))}"
     if first["type"] == "value_error":
         return f"{where}: {first['ctx']['error']}"
+    if first["type"] == "union_tag_invalid":
+        tag = first["ctx"]["tag"]
+        return f"{where}.kind = '{tag}' is unknown{nearest(tag, ENCODERS)}"
+    if first["type"] == "union_tag_not_found":
+        return f"{where}.kind is missing; known: {', '.join(ENCODERS)}"
     if first["type"] == "missing":
         return f"{where} is missing"
     return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
 
 
-def _fields(config_type: type[BaseModel], path: list[str]) -> set[str]:
+def _fields(kind: type[BaseModel], path: list[str]) -> set[str]:
     """The names that are allowed at a place of the configuration."""
-    known: list[type[BaseModel]] = [config_type]
+    known: list[type[BaseModel]] = [kind]
     for name in path:
         known = [inner for outer in known if name in outer.model_fields for inner in _models(outer, name)]
     return {name for model in known for name in model.model_fields}

@@ -1,0 +1,223 @@
+"""`seq2see train`: pairs in, a run folder out."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seq2see.errors import ConfigError, nearest
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def train(
+    pairs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A .tsv .csv .jsonl .tmx .po .mo .xlf file, two plain text files (source, target), or builtin:NAME "
+            "(phrases, dates, reverse, copy, sort); plain or .gz; several make a mixture, `a.tsv:2` counts twice.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The run folder to make; required.", show_default=False)
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="rnn, rnnsearch, luong, convs2s, bytenet or transformer.  [default: transformer]", show_default=False
+        ),
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(help="tiny, small, base or paper.  [default: small]", show_default=False)
+    ] = None,
+    valid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Validation pairs; twice for two plain files.  [default: some training pairs, held out by hash]",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit by bit the same.")] = False,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Such as 90s, 30m or 2h; the schedule is fitted to it.  [default: none]", show_default=False),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="Fine-tune: start from the weights of this run.  [default: fresh]", show_default=False
+        ),
+    ] = None,
+    alignments: Annotated[
+        Path | None,
+        typer.Option(
+            help="Word alignments of the pairs (Pharaoh lines) for training.guided_alignment.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(help="Settings from a TOML file; options win over it.  [default: none]", show_default=False),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="One setting, such as training.steps=2000 or model.attention.score=cosine.",
+            show_default=False,
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, mps or auto.  [default: auto]", show_default=False)
+    ] = None,
+    list_settings: Annotated[
+        bool, typer.Option("--list-settings", help="Show every setting with its default and what it does, and stop.")
+    ] = False,
+) -> None:
+    """Train a model on pairs, on an ordinary CPU.
+
+    Tokenizers are trained and stored inside; Ctrl-C saves and prints the command that goes on.
+
+    \b
+    seq2see train pairs.tsv --out runs/ko-en
+    seq2see train builtin:dates --model luong --out runs/dates
+    seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
+    seq2see train --resume --out runs/de-en
+    """
+    if list_settings:
+        _show_settings()
+        return
+    if out is None:
+        raise ConfigError("train needs --out FOLDER for the run")
+    given = _settings(pairs, model, size, valid, time_limit, alignments, device)
+    from seq2see.training.config import merge, parse_changes, read_toml
+
+    changed = parse_changes(changes or [])
+    if resume:
+        _resume(out, given, changed, base)
+        return
+    settings = merge(merge(read_toml(recipe) if recipe else {}, given), changed)
+    if not settings.get("data", {}).get("train"):
+        raise ConfigError("train needs pairs: a file, two plain text files, or builtin:phrases")
+    _start(settings, out, base)
+
+
+def _settings(
+    pairs: list[str] | None,
+    model: str | None,
+    size: str | None,
+    valid: list[str] | None,
+    time_limit: str | None,
+    alignments: Path | None,
+    device: str | None,
+) -> dict[str, Any]:
+    """The options as a recipe would say them; only what was given."""
+    data = {"train": pairs, "valid": valid, "alignments": None if alignments is None else str(alignments)}
+    training = {"time_limit": None if time_limit is None else seconds(time_limit), "device": device}
+    named: dict[str, dict[str, Any]] = {"data": data, "model": {"family": model, "size": size}, "training": training}
+    kept = {room: {name: value for name, value in inside.items() if value} for room, inside in named.items()}
+    return {room: inside for room, inside in kept.items() if inside}
+
+
+def seconds(text: str) -> float:
+    """90s, 30m, 2h, or plain seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower())
+    if match is None or float(match[1]) == 0:
+        raise ConfigError(f"--time-limit {text}: expected a time such as 90s, 30m or 2h")
+    return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
+    from seq2see.training.run import new_config, train_run
+    from seq2see.training.voice import ConsoleVoice
+
+    if base is not None:
+        settings = _as_base(settings, base)
+    config = new_config(settings)
+    with ConsoleVoice() as voice:
+        ended = train_run(config, out, voice, base=base)
+    _say_end(ended, out)
+
+
+def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
+    """Fine-tuning takes model and vocabulary as they are; another model cannot start from these weights."""
+    from seq2see.training.folder import load_run
+
+    config = load_run(base).config
+    family = settings.get("model", {}).get("family", config.model["family"])
+    if family != config.model["family"] or set(settings.get("model", {})) - {"family"}:
+        raise ConfigError(f"--from {base} is a {config.model['family']}; its model settings stay as they are")
+    tokenizer = config.tokenizer.model_dump(mode="json")
+    return settings | {"model": {"family": family}, "tokenizer": tokenizer | settings.get("tokenizer", {})}
+
+
+def _resume(out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None) -> None:
+    from seq2see.training.config import merge
+    from seq2see.training.folder import read_run_config
+    from seq2see.training.run import resumed_config, train_run
+    from seq2see.training.voice import ConsoleVoice
+
+    config = read_run_config(out)
+    _same_run(config.model_dump(mode="json"), given, out)
+    training = {"training": given["training"]} if given.get("training") else {}
+    config = resumed_config(out, merge(training, changed))
+    with ConsoleVoice() as voice:
+        ended = train_run(config, out, voice, resume=True)
+    _say_end(ended, out)
+
+
+def _same_run(saved: dict[str, Any], given: dict[str, Any], out: Path) -> None:
+    """The whole first command with --resume behind it is fine; another one is a mistake."""
+    pairs = given.get("data", {}).get("train")
+    if pairs and list(pairs) != list(saved["data"]["train"]):
+        raise ConfigError(f"{out} was trained on {' '.join(saved['data']['train'])}, not on {' '.join(pairs)}")
+    family = given.get("model", {}).get("family")
+    if family and family != saved["model"]["family"]:
+        raise ConfigError(
+            f"{out} is a {saved['model']['family']}, not a {family}{nearest(family, [saved['model']['family']])}"
+        )
+
+
+def _say_end(ended: Any, out: Path) -> None:
+    from seq2see.training.reporting import duration
+    from seq2see.training.run import resume_command
+
+    progress = ended.progress
+    if ended.interrupted:
+        print(f"saved at step {progress.step}; go on with:\n    {resume_command(out)}", file=sys.stderr)
+        raise typer.Exit(130)
+    print(
+        f"{ended.reason}: {progress.step} updates in {duration(progress.seconds)}, best at step "
+        f"{progress.best_step}; the run is in {out}",
+        file=sys.stderr,
+    )
+
+
+def _show_settings() -> None:
+    """Every setting, from the configuration types themselves."""
+    from seq2see.models.families import FAMILIES, config_type
+    from seq2see.text import TokenizerConfig
+    from seq2see.training.config import DataConfig, TrainingConfig
+
+    for room, kind in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("training", TrainingConfig)):
+        _show(room, kind)
+    for family in FAMILIES:
+        typer.echo(
+            f"\n--model {family}  (defaults are of no size; tiny, small, base and paper change widths and layers)"
+        )
+        _show("model", config_type(family), {"family", "source_vocabulary", "target_vocabulary"})
+
+
+def _show(room: str, kind: Any, hidden: set[str] | None = None) -> None:
+    for name, field in kind.model_fields.items():
+        if name in (hidden or ()):
+            continue
+        default = field.get_default(call_default_factory=True)
+        inner = getattr(type(default), "model_fields", None)
+        if inner is not None:
+            _show(f"{room}.{name}", type(default))
+            continue
+        typer.echo(f"{room}.{name} = {default}\n    {field.description or ''}")

@@ -1,0 +1,513 @@
+"""Sentences: a clause alone, clauses inside clauses, clauses side by side, questions and requests.
+
+Word order tells English where a subordinate clause goes, so that the English follows from the Korean: a clause that
+opens the Korean sentence opens the English one (비가 오면 민수는 ..., If it rains , Minsu ...); one that stands after
+the topic comes last in English (민수는 비가 오면 ..., Minsu ... if it rains).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from seq2see.data.corpora import being, hangul, lexicon, nominal
+from seq2see.data.corpora.clause import (
+    EVENTS,
+    LIGHT,
+    ONGOING,
+    action,
+    doing,
+    english_clause,
+    korean_clause,
+    start,
+    without_manner,
+)
+from seq2see.data.corpora.hangul import Stem, conjugate
+from seq2see.data.corpora.predicate import (
+    Ending,
+    Roles,
+    declarative,
+    english_predicate,
+    fact,
+    indirect_question,
+    interrogative,
+    linking,
+    nonfinite,
+    quotation,
+    untensed,
+    with_operator,
+)
+from seq2see.data.corpora.structure import Clause, Draw, NounPhrase, Predicate, Tense, Word, marked
+
+_PAST_LIKE = frozenset(("past", "pluperfect", "would"))
+_SHIFTED = {"present": "past", "past": "pluperfect", "future": "would"}
+_TENSES: tuple[Tense, ...] = ("past", "past", "past", "present", "present", "future")
+
+
+@dataclass(slots=True)
+class Sentence:
+    """Both sides of a sentence without its final mark."""
+
+    korean: list[Word]
+    english: list[Word]
+    mark: str = "."
+
+
+def shown_tense(tense: Tense, past: bool) -> str:
+    """The English tense of a clause; under a past verb of saying it shifts back."""
+    return _SHIFTED[tense] if past else tense
+
+
+def embed(clause: Clause, draw: Draw, ending: Ending, past: bool) -> tuple[list[Word], list[Word], Roles]:
+    """A finite clause inside another: 이/가 on its subject, English in its own tense."""
+    _drop_unclear_time(clause)
+    korean, roles = korean_clause(clause, draw, ending, inner_particle(clause), front=clause.fixed)
+    return korean, english_clause(clause, roles, shown_tense(clause.tense, past)), roles
+
+
+def inner_particle(clause: Clause) -> str:
+    """The particle of a subject inside another clause."""
+    return "에게" if clause.possessed else "이"
+
+
+def _drop_unclear_time(clause: Clause) -> None:
+    """A time next to a clause inside would be read with the wrong verb in either language."""
+    if clause.predicate.heavy and not clause.fixed:
+        clause.korean_time, clause.english_time = [], []
+
+
+def core(draw: Draw, words: int, tense: Tense, past: bool, depth: int = 0, acting: bool = False) -> Clause:
+    """A clause of about so many English words, whatever it takes: nesting when there is much room."""
+    if words >= 11 and tense != "future" and depth < 2 and draw.chance(0.4):
+        return report(draw, words, tense, past, depth)
+    roll = draw.random()
+    if words >= 11 and roll < 0.6:
+        return with_subordinate(draw, words, tense, past)
+    if acting or roll < 0.72 or words > 14:
+        return doing(draw, words, past or tense == "past", tense)
+    return _other(draw, words, tense, past)
+
+
+def _other(draw: Draw, words: int, tense: Tense, past: bool) -> Clause:
+    looks_back = past or tense == "past"
+    match int(draw.random() * 11):
+        case 0:
+            return being.identity(
+                draw, nominal.person(draw, words - 5), "past" if tense == "past" else "present", words - 5
+            )
+        case 1 | 2:
+            return being.state(draw, nominal.person(draw, words - 4), tense)
+        case 3 | 4:
+            return being.description(draw, "past" if tense == "past" else "present", words - 4, looks_back)
+        case 5:
+            return being.comparison(draw, "past" if tense == "past" else "present")
+        case 6:
+            return being.existence(draw, "past" if tense == "past" else "present", words - 7)
+        case 7:
+            return being.location(draw, "past" if tense == "past" else "present")
+        case 8:
+            return being.possession(draw, nominal.person(draw, 0), "past" if tense == "past" else "present", words - 5)
+        case 9:
+            return being.price(draw, "past" if tense == "past" else "present")
+    if tense == "present":
+        return being.state(draw, nominal.person(draw, 0), tense)
+    return being.event(draw, tense)
+
+
+_NOW = frozenset(("say", "think", "believe", "know", "claim", "complain", "understand", "remember", "expect"))
+_SAID_NOW = tuple(verb for verb in lexicon.CLAUSAL if verb.forms.base in _NOW)
+
+
+def report(draw: Draw, words: int, tense: Tense, past: bool, depth: int) -> Clause:
+    """민수는 비가 온다고 말했다, Minsu said that it was raining: the verb decides how the clause is introduced."""
+    verb = draw.fresh(_SAID_NOW if tense == "present" else lexicon.CLAUSAL, lambda verb: verb.stem.text)
+    subject = nominal.known(draw)
+    predicate = start(draw, verb)
+    predicate.heavy = True
+    clause = Clause(subject, predicate, tense)
+    if verb.stem.text == "모르":
+        predicate.denied, clause.negative = verb.stem, True
+    inner_past = shown_tense(tense, past) in _PAST_LIKE
+    mode = "expected" if verb.forms.base == "expect" else verb.mode
+    inner = _reported(draw, mode, subject, words - len(subject.english) - 2, inner_past, depth + 1)
+    if verb.mode == "question":
+        _ask_inside(draw, predicate, inner, inner_past)
+        return clause
+    korean, english, roles = embed(inner, draw, fact if verb.mode == "fact" else quotation, inner_past)
+    predicate.arguments = korean
+    predicate.complement = [("that", roles.connective), *english]
+    return clause
+
+
+def _reported(draw: Draw, mode: str, speaker: NounPhrase, words: int, past: bool, depth: int) -> Clause:
+    tense = "future" if mode in ("expected", "quote_future") else draw.pick(_TENSES)
+    if mode == "question":
+        subject = nominal.person(draw, 0, first=speaker.person == 3)
+        clause = doing(draw, min(words, 12), past, tense, subject)
+        clause.negative, clause.frequency, clause.korean_frequency = False, [], []
+        return clause
+    if mode == "quote_future" or (draw.chance(0.2) and words < 14):
+        subject = _self(draw, speaker)
+        return doing(draw, words, past, tense, subject)
+    if words < 9 and draw.chance(0.2):
+        return being.weather(draw, tense)
+    return core(draw, words, tense, past, depth)
+
+
+def _self(draw: Draw, speaker: NounPhrase) -> NounPhrase:
+    """The speaker inside the own report: 자기가, 내가; English says he, she, I."""
+    if speaker.person == 1:
+        return nominal.pronoun(draw, "우리" if speaker.plural else "나")
+    concept = draw.concept()
+    subject = speaker.pronoun()
+    korean = "자신들" if speaker.plural else "자기"
+    return NounPhrase(
+        [(korean, concept)], [(subject.english[0][0], concept)], 3, speaker.plural, speaker.gender, concept=concept
+    )
+
+
+_ASKED = (("왜", "why"), ("왜", "why"), ("언제", "when"), ("", "whether"))
+
+
+def _ask_inside(draw: Draw, predicate: Predicate, inner: Clause, past: bool) -> None:
+    korean_word, english_word = draw.pick(_ASKED)
+    concept = draw.concept()
+    if english_word == "when":
+        inner.korean_time, inner.english_time = [], []
+        if inner.tense == "present":
+            inner.tense, inner.aspect = "future", ""
+    if korean_word:
+        inner.predicate.before.insert(0, (korean_word, concept))
+    korean, english, roles = embed(inner, draw, indirect_question, past)
+    predicate.arguments = korean
+    predicate.complement = [(english_word, concept if korean_word else roles.connective), *english]
+
+
+# Subordinate clauses ------------------------------------------------------------------------------------------------
+
+
+def with_subordinate(draw: Draw, words: int, tense: Tense, past: bool) -> Clause:
+    """A clause with another one after its topic; English says it last."""
+    share = max(4, min(words // 2 - 1, 12))
+    main = doing(draw, words - share, past or tense == "past", tense)
+    if main.subject.heavy or main.predicate.heavy:
+        main.korean_time, main.english_time = [], []
+    if draw.chance(0.55):
+        _same_subject(draw, main, share, past)
+    else:
+        korean, english = subordinate(draw, share, main.tense, past)
+        main.korean_sub, main.english_sub = korean, english
+    return main
+
+
+_KINDS = {
+    "past": ("because", "because", "when", "when", "before", "after", "since"),
+    "present": ("because", "because", "since"),
+    "future": ("if", "if", "if", "because", "when", "before", "after", "since"),
+}
+
+
+def subordinate(draw: Draw, words: int, tense: Tense, past: bool) -> tuple[list[Word], list[Word]]:
+    """A clause of cause, condition or time with a subject of its own."""
+    looks_back = shown_tense(tense, past) in _PAST_LIKE
+    inner_tense: Tense = "past" if tense == "past" else "present"
+    kind = draw.fresh(_KINDS[tense], str)
+    if kind in ("because", "since", "if") and draw.chance(0.5 if words < 8 else 0.25):
+        inner = being.weather(draw, inner_tense, kind == "if")
+    elif kind in ("because", "since") and draw.chance(0.6):
+        inner = being.reason(draw, nominal.person(draw, 0), inner_tense)
+    else:
+        subject = nominal.person(draw, words - 6)
+        done = action(draw, subject, words - 4, looks_back, dynamic=True, frames=EVENTS)
+        inner = Clause(subject, done, inner_tense)
+        if inner_tense == "present" and kind in ("because", "since"):
+            inner.aspect = draw.pick(("want", "must")) if not done.chance else "experience"
+        counted = subject.english[0][0] in ("every", "many", "some")
+        inner.negative = kind in ("because", "since", "if") and not counted and not done.manner and draw.chance(0.15)
+    return _subordinate_words(draw, kind, inner, looks_back)
+
+
+def _subordinate_words(draw: Draw, kind: str, inner: Clause, looks_back: bool) -> tuple[list[Word], list[Word]]:
+    ending = _ENDINGS[kind](draw)
+    korean, roles = korean_clause(inner, draw, ending, inner_particle(inner), front=inner.fixed)
+    words = english_clause(inner, roles, "past" if looks_back else "present")
+    return korean, [(kind, roles.connective), *words]
+
+
+_ENDINGS: dict[str, Callable[[Draw], Ending]] = {
+    "because": lambda draw: draw.variant((untensed("아서"), untensed("아서"), linking("기", "때문에"))),
+    "since": lambda draw: linking("으니까"),
+    "if": lambda draw: untensed("으면"),
+    "when": lambda draw: linking("을", "때"),
+    "before": lambda draw: untensed("기", "전에"),
+    "after": lambda draw: draw.variant((untensed("은", "후에"), untensed("은", "뒤에"))),
+    "while": lambda draw: untensed("으면서"),
+    "to": lambda draw: untensed("으려고"),
+}
+
+
+_SAME = {
+    "past": ("because", "because", "when", "before", "after", "while", "to", "to", "and", "and"),
+    "present": ("because", "because", "while", "to"),
+    "future": ("because", "before", "after", "while", "to", "to"),
+}
+_PURPOSEFUL = lexicon.word_set(
+    "go, come, run, walk, fly, buy, make, study, work, call, move, save, learn, practice, borrow, earn, cook, meet"
+)
+
+
+def _same_subject(draw: Draw, main: Clause, words: int, past: bool) -> None:
+    """Korean leaves the second subject out; English says he, or while reading, before reading, to read."""
+    looks_back = shown_tense(main.tense, past) in _PAST_LIKE
+    subject = main.subject.pronoun()
+    silent = NounPhrase(
+        [], subject.english, subject.person, subject.plural, subject.gender, subject.honoured, concept=subject.concept
+    )
+    kind = draw.fresh(_SAME[main.tense], str)
+    if kind == "to" and main.predicate.forms.base not in _PURPOSEFUL:
+        kind = "because"
+    if main.aspect not in ("", "progressive") and kind in ("and", "while"):
+        kind = "because"
+    if kind == "because":
+        if main.tense == "past" and main.aspect in ("can", "like", "dislike", "enjoy"):
+            main.aspect = ""  # what one is able to do needs no such reason
+        inner = being.reason(draw, silent, "past" if main.tense == "past" else "present")
+        main.korean_sub, main.english_sub = _subordinate_words(draw, kind, inner, looks_back)
+        return
+    willed = kind in ("while", "to")
+    among = ONGOING if kind == "while" else frozenset()
+    done = action(draw, silent, words - 2, looks_back, willed=willed, dynamic=True, frames=LIGHT, among=among)
+    inner = Clause(silent, done)
+    if kind == "and":
+        _chain(draw, main, inner, past)
+        return
+    inner.tense = "past" if main.tense == "past" else "present"
+    if kind == "when":
+        main.korean_sub, main.english_sub = _subordinate_words(draw, kind, inner, looks_back)
+        return
+    main.korean_sub, roles = korean_clause(inner, draw, _ENDINGS[kind](draw), "이")
+    form = "base" if kind == "to" else "ing"
+    lead = [("in", roles.connective), ("order", roles.connective)] if kind == "to" else []
+    main.english_sub = [*lead, (kind, roles.connective), *nonfinite(inner, roles.verb, form)]
+
+
+def _chain(draw: Draw, main: Clause, inner: Clause, past: bool) -> None:
+    """밥을 먹고 학교에 갔다, had a meal and went to school."""
+    inner.subject.person, inner.subject.plural = main.subject.person, main.subject.plural
+    inner.tense = main.tense
+    main.korean_sub, roles = korean_clause(inner, draw, untensed("고"), "이")
+    words = english_predicate(inner, roles, shown_tense(main.tense, past))
+    main.english_first = [*words, ("and", roles.connective)]
+
+
+# Whole sentences ----------------------------------------------------------------------------------------------------
+
+
+def particle_of(clause: Clause, draw: Draw) -> str:
+    """은/는 for what is known, 이/가 for what is new."""
+    if clause.topic_only:
+        return "은"
+    first = clause.subject.english[0][0]
+    new = first in _NEW
+    if clause.fixed:
+        return "이"
+    if clause.predicate.heavy or clause.korean_sub:
+        return "은"
+    return "이" if new else draw.variant(("은", "은", "은", "은", "이"))
+
+
+_NEW = frozenset(("a", "an", "many", "some", "every", "several", *(phrase.english for phrase in lexicon.NUMERALS)))
+
+
+def spoken(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], list[Word]]:
+    """A main clause, with its time before the topic where that is clear and liked."""
+    front = clause.fixed or (
+        not clause.subject.heavy
+        and bool(clause.korean_time)
+        and (clause.predicate.heavy or draw.variant((True, False)))
+    )
+    korean, roles = korean_clause(clause, draw, ending, particle_of(clause, draw), front=front)
+    if clause.predicate.heavy and not clause.fixed:  # what opens the Korean opens the English
+        time, clause.english_time = clause.english_time, []
+        if len(time) > 1:
+            time = [*time, (",", time[0][1])]
+        return korean, [*time, *english_clause(clause, roles, clause.tense)]
+    return korean, english_clause(clause, roles, clause.tense)
+
+
+def final(draw: Draw, clause: Clause) -> Ending:
+    """The ending of the last clause; a formal speaker may state a will with -겠습니다."""
+    volition = (
+        draw.register == "formal"
+        and clause.subject.person == 1
+        and clause.tense == "future"
+        and draw.variant((False, True))
+    )
+    return declarative(draw.register, volition)
+
+
+def statement(draw: Draw, words: int) -> Sentence:
+    """A statement of about so many English words."""
+    tense = draw.pick(_TENSES)
+    if words >= 30:
+        return _compound(draw, words, tense, subordinate_first=draw.chance(0.5))
+    if words >= 21 or (words >= 13 and draw.chance(0.35)):
+        if draw.chance(0.5):
+            return _fronted(draw, words, tense)
+        return _compound(draw, words, tense, subordinate_first=False)
+    if words < 9 and draw.chance(0.05):
+        clause = being.hour(draw) if draw.chance(0.3) else being.weather(draw, tense)
+    else:
+        clause = core(draw, words, tense, False)
+    return Sentence(*spoken(clause, draw, final(draw, clause)))
+
+
+def _fronted(draw: Draw, words: int, tense: Tense) -> Sentence:
+    """비가 오면 ..., If it rains , ..."""
+    share = max(4, int(words * (0.3 + 0.2 * draw.random())))
+    korean, english = subordinate(draw, min(share, 16), tense, False)
+    main = core(draw, words - len(english) - 1, tense, False, acting=True)
+    _drop_unclear_time(main)
+    rest_korean, rest = spoken(main, draw, final(draw, main))
+    return Sentence([*korean, *rest_korean], [*english, (",", english[0][1]), *rest])
+
+
+def _compound(draw: Draw, words: int, tense: Tense, subordinate_first: bool) -> Sentence:
+    """S1-고 S2, S1 , and S2; S1-지만 S2, S1 , but S2; perhaps with a clause in front of it all."""
+    korean: list[Word] = []
+    english: list[Word] = []
+    if subordinate_first:
+        korean, english = subordinate(draw, min(words // 3, 12), tense, False)
+        english = [*english, (",", english[0][1])]
+    left = words - len(english)
+    first = core(draw, int(left * (0.4 + 0.2 * draw.random())), tense, False)
+    suffix, conjunction = draw.pick((("고", "and"), ("지만", "but")))
+    _drop_unclear_time(first)
+    first_korean, roles = _linked(first, draw, linking(suffix))
+    first_english = english_clause(first, roles, first.tense)
+    korean, english = [*korean, *first_korean], [*english, *first_english]
+    second = core(draw, words - len(english) - 2, tense, False)
+    _drop_unclear_time(second)
+    rest_korean, rest = spoken(second, draw, final(draw, second))
+    link = [(",", roles.connective), (conjunction, roles.connective)]
+    return Sentence([*korean, *rest_korean], [*english, *link, *rest])
+
+
+def _linked(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], Roles]:
+    return korean_clause(clause, draw, ending, particle_of(clause, draw), front=clause.fixed)
+
+
+# Questions and requests ---------------------------------------------------------------------------------------------
+
+
+def _listener(draw: Draw) -> NounPhrase:
+    """You: 너 in plain speech, nobody at all in polite speech, where English still says you."""
+    if draw.register == "plain":
+        return nominal.pronoun(draw, "너")
+    concept = draw.concept()
+    return NounPhrase([], [("you", concept)], 2, objective="you", concept=concept)
+
+
+def question(draw: Draw, words: int) -> Sentence:
+    """민수는 집에 갔어요 ?, Did Minsu go home ?"""
+    if draw.chance(0.5):
+        return wh_question(draw, words)
+    tense = draw.pick(_TENSES)
+    subject = _listener(draw) if draw.chance(0.5) else nominal.person(draw, words - 6, first=False)
+    if words < 9 and draw.chance(0.3):
+        clause = being.state(draw, subject, tense)
+    else:
+        clause = doing(draw, words, tense == "past", tense, subject)
+    clause.negative = False
+    return _asked(draw, clause, None)
+
+
+def _asked(draw: Draw, clause: Clause, asked: Word | None) -> Sentence:
+    _drop_unclear_time(clause)
+    particle = particle_of(clause, draw)
+    korean, roles = korean_clause(clause, draw, interrogative(draw.register), particle)
+    predicate = clause.predicate
+    operator, rest = with_operator(clause, roles, clause.tense, roles.future)
+    subject = clause.subject.english
+    if not clause.subject.korean:  # a listener whom Korean does not name: the predicate implies you
+        subject = [("you", korean[-1][1])]
+        yours = clause.subject.concept
+        predicate.complement = [(t, korean[-1][1] if c == yours else c) for t, c in predicate.complement]
+    tail = [*clause.frequency, *rest, *predicate.complement, *predicate.after, *clause.english_time]
+    lead = [asked] if asked else []
+    return Sentence(korean, [*lead, *operator, *subject, *tail], "?")
+
+
+def wh_question(draw: Draw, words: int) -> Sentence:
+    """무엇을 샀어요 ?, What did you buy ? 누가, 누구를, 언제, 왜 and 어디에 likewise."""
+    tense: Tense = draw.pick(("past", "past", "future"))
+    concept = draw.concept()
+    subject = _listener(draw) if draw.chance(0.5) else nominal.person(draw, 0, first=False)
+    kind = draw.pick(("what", "whom", "where", "when", "why", "who"))
+    if kind == "who":
+        who = NounPhrase([("누구", concept)], [("who", concept)], gender="m", concept=concept)
+        clause = doing(draw, words, tense == "past", tense, who)
+        clause.negative, clause.korean_time, clause.english_time = False, [], []
+        korean, roles = korean_clause(clause, draw, interrogative(draw.register), "이")
+        return Sentence(korean, english_clause(clause, roles, clause.tense), "?")
+    if kind in ("when", "why"):
+        clause = doing(draw, words, tense == "past", tense, subject)
+        clause.negative = False
+        if kind == "when":
+            clause.korean_time, clause.english_time = [], []
+        clause.predicate.before.insert(0, ("언제" if kind == "when" else "왜", concept))
+        return _asked(draw, clause, (kind, concept))
+    verbs = {"what": lexicon.TRANSITIVE, "whom": lexicon.PERSON, "where": lexicon.MOTION}[kind]
+    verb = draw.pick(verbs)
+    while verb.state or verb.stem.text == "하" or (kind == "where" and verb.preposition != "to"):
+        verb = draw.pick(verbs)
+    predicate = start(draw, verb)
+    korean_word, english_word = {"what": ("무엇", "what"), "whom": ("누구", "who"), "where": ("어디", "where")}[kind]
+    asked = NounPhrase([(korean_word, concept)], [(english_word, concept)], concept=concept)
+    predicate.arguments = marked(asked, verb.case)
+    clause = Clause(subject, predicate, tense)
+    return _asked(draw, clause, (english_word, concept))
+
+
+def request(draw: Draw, words: int) -> Sentence:
+    """문을 닫으세요, Please close the door; 가자, Let's go; 울지 마세요, Please do not cry."""
+    listener = NounPhrase([], [("you", 0)], 2)
+    predicate = action(draw, listener, words - 3, False, willed=True, dynamic=True)
+    verb, kind = predicate.concept, draw.pick(("do", "do", "let", "not"))
+    stem = predicate.stem
+    honoured = predicate.honorific or hangul.honorific(stem)
+    lead = [(text, verb) for text in predicate.lead]
+    tail: list[Word]
+    polite = [] if draw.register == "plain" else [("please", verb)]
+    if kind == "let":
+        shown = conjugate(stem, "자" if draw.register == "plain" else "읍시다")
+        tail, opening = [(shown, verb)], [("let's", verb)]
+        ours = {"your": "our"}
+    elif kind == "not":
+        denial = draw.concept()
+        stop = {"plain": "마라", "polite": "마세요", "formal": "마십시오"}[draw.register]
+        tail, ours = [(conjugate(stem, "지"), verb), (stop, denial)], {}
+        opening = [*((text, denial) for text, _ in polite), ("do", denial), ("not", denial)]
+        without_manner(predicate)
+    else:
+        shown = _command(draw, stem, honoured)
+        tail, opening, ours = [(shown, verb)], polite, {}
+    korean = [*predicate.before, *predicate.arguments, *predicate.manner, *lead, *tail]
+    forms = predicate.forms
+    verbal = [(text, verb) for text in (forms.base, *forms.after)]
+    english = [*opening, *verbal, *predicate.complement, *predicate.after]
+    return Sentence(korean, [(ours.get(text, text), concept or verb) for text, concept in english])
+
+
+def _command(draw: Draw, stem: Stem, honoured: Stem) -> str:
+    if draw.register == "plain":
+        return conjugate(stem, "아라")
+    return conjugate(honoured, "아요" if draw.register == "polite" else "읍시오")
+
+
+def sentence(draw: Draw, words: int) -> Sentence:
+    """A sentence that aims at so many English words, final mark included."""
+    roll = draw.random()
+    if words <= 12 and roll < (0.3 if words <= 5 else 0.08):
+        return request(draw, words - 1)
+    if words <= 14 and roll < (0.55 if words <= 5 else 0.2):
+        return question(draw, words - 1)
+    return statement(draw, words - 1)

@@ -1,0 +1,155 @@
+"""Where pairs come from: files and built-in corpora, several of them with weights.
+
+a.tsv                  one file
+a.tsv:2 b.tmx          a mixture: every pair of a.tsv twice in an epoch
+text.ko text.en        two plain files, source and target
+builtin:phrases        a corpus that seq2see makes itself
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from seq2see.data import corpora
+from seq2see.errors import DataError
+from seq2see.text import NormalForm, Pair, is_one_file, normalise, read_pairs
+from seq2see.text.lines import read_lines
+
+BUILTIN = "builtin:"
+Split = Literal["train", "validation", "test"]
+Links = tuple[tuple[int, int], ...]
+
+
+class Sample(NamedTuple):
+    """A pair, with the words that belong together where somebody knows: (source word, target word), from 0."""
+
+    pair: Pair
+    links: Links | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """One corpus of a mixture; can be read any number of times."""
+
+    paths: tuple[str, ...]
+    weight: float = 1.0
+    form: NormalForm = "NFC"
+    source_language: str | None = None
+    target_language: str | None = None
+    alignments: str | None = None
+    split: Split = "train"
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.paths)
+
+    @property
+    def builtin(self) -> str | None:
+        """The name of a built-in corpus, or None for files."""
+        return self.paths[0].removeprefix(BUILTIN) if self.paths[0].startswith(BUILTIN) else None
+
+    def pairs(self) -> Iterator[Pair]:
+        return (sample.pair for sample in self.samples())
+
+    def samples(self) -> Iterator[Sample]:
+        if self.builtin is not None:
+            return self._made()
+        pairs = read_pairs(
+            self.paths, form=self.form, source_language=self.source_language, target_language=self.target_language
+        )
+        return (Sample(pair, None) for pair in pairs) if self.alignments is None else self._aligned(pairs)
+
+    def _made(self) -> Iterator[Sample]:
+        assert self.builtin is not None
+        for line, example in enumerate(corpora.examples(self.builtin, self.split), start=1):
+            source, target = normalise(example.source, self.form), normalise(example.target, self.form)
+            yield Sample(Pair(source, target, line), example.alignment)
+
+    def _aligned(self, pairs: Iterator[Pair]) -> Iterator[Sample]:
+        assert self.alignments is not None
+        path = Path(self.alignments)
+        links = enumerate(read_lines(path), start=1)
+        number = 0
+        for pair in pairs:
+            found = next(links, None)
+            if found is None:
+                raise DataError(f"has {number} lines but {self.name} has more pairs", path=path)
+            number, text = found
+            yield Sample(pair, read_links(text, path, number))
+        if next(links, None) is not None:
+            raise DataError(f"has more than {number} lines but {self.name} has {number} pairs", path=path)
+
+    def fingerprint(self) -> list[object]:
+        """What tells whether the input is the one a store was built from: sizes and times, not contents."""
+        if self.builtin is not None:
+            return [self.name, self.split, self.form]
+        files = [Path(path) for path in (*self.paths, *([self.alignments] if self.alignments else []))]
+        stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        return [stats, self.form, self.source_language, self.target_language]
+
+
+def read_links(text: str, path: Path, line: int) -> Links:
+    """A line in Pharaoh form: `0-0 1-2 2-1`, source word - target word."""
+    links = []
+    for link in text.split():
+        match = re.fullmatch(r"(\d+)[-p](\d+)", link)
+        if match is None:
+            raise DataError(
+                f"'{link[:20]}' is not a link; expected source-target numbers such as 0-0 1-2", path=path, line=line
+            )
+        links.append((int(match[1]), int(match[2])))
+    return tuple(links)
+
+
+def parse_sources(
+    specs: Sequence[str],
+    *,
+    form: NormalForm = "NFC",
+    source_language: str | None = None,
+    target_language: str | None = None,
+    alignments: str | None = None,
+    split: Split = "train",
+) -> list[Source]:
+    """What the command line names; plain text files belong together two by two."""
+    sources: list[Source] = []
+    waiting: list[tuple[str, float]] = []
+    for spec in specs:
+        path, weight = _weight(spec)
+        waiting.append((path, weight))
+        alone = path.startswith(BUILTIN) or is_one_file(path)
+        if alone and len(waiting) == 2:
+            break
+        if alone or len(waiting) == 2:
+            weights = [weight for _, weight in waiting if weight != 1.0] or [1.0]
+            paths = tuple(path for path, _ in waiting)
+            sources.append(Source(paths, weights[0], form, source_language, target_language, alignments, split))
+            waiting = []
+    if waiting:
+        raise DataError(
+            "is plain text and stands alone; give the source and the target file one after the other, or a .tsv",
+            path=waiting[0][0],
+        )
+    if not sources:
+        raise DataError("no pairs given; name a file, two plain text files, or builtin:phrases")
+    if alignments is not None and len(sources) > 1:
+        raise DataError("goes with one corpus, not with a mixture", path=alignments)
+    return sources
+
+
+def _weight(spec: str) -> tuple[str, float]:
+    """`a.tsv:2` -> a.tsv and 2; a name that ends like that on disk is taken as it is."""
+    match = re.fullmatch(r"(.+):(\d+(?:\.\d+)?)", spec)
+    if match is None or Path(spec).exists():
+        return spec, 1.0
+    weight = float(match[2])
+    if weight <= 0:
+        raise DataError(f"weight {match[2]} leaves nothing; give a positive number", path=match[1])
+    return match[1], weight
+
+
+def first_pairs(sources: Sequence[Source], limit: int) -> Iterator[Pair]:
+    """The beginning of a mixture, for a look at the data that stays small."""
+    return islice((pair for source in sources for pair in source.pairs()), limit)

@@ -1,0 +1,250 @@
+"""Pairs as ids on disk, built once in one streaming pass and memory-mapped: memory does not grow with the corpus.
+
+source.ids target.ids     all ids one behind the other
+source.ends target.ends   where each pair's ids end (int64)
+links.ids links.ends      pieces that belong together, as source * 2^16 + target, where alignments are known
+store.json                what it was built from; written last, so a store without it is not one
+"""
+
+import json
+import mmap
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seq2see import durable
+from seq2see.data.sources import Links, Sample, Source
+from seq2see.errors import DataError
+from seq2see.text import Tokenizer
+from seq2see.vocabulary import EOS
+
+VERSION = 1
+_CHUNK = 1024  # pairs that are cut into pieces in one call
+Ids = NDArray[np.uint32]
+
+
+class Group(NamedTuple):
+    """A corpus of the mixture inside the store: pairs start .. end - 1, each `weight` times in an epoch."""
+
+    start: int
+    end: int
+    weight: float
+
+
+class Column:
+    """Ragged rows on disk: row i is ids[ends[i - 1] : ends[i]]."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._ids, self._ids_map = _mapped(folder / f"{name}.ids", np.uint32)
+        self._ends, self._ends_map = _mapped(folder / f"{name}.ends", np.int64)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def row(self, index: int) -> Ids:
+        start = int(self._ends[index - 1]) if index else 0
+        return self._ids[start : int(self._ends[index])]
+
+    def lengths(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        ends = self._ends[indices]
+        starts = np.where(indices > 0, self._ends[np.maximum(indices - 1, 0)], 0)
+        return ends - starts
+
+    def forget(self) -> None:
+        """Give pages back that were read; they stay in the system's cache, not in our memory."""
+        for mapped in (self._ids_map, self._ends_map):
+            if mapped is not None:
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class Store:
+    """A store that was built; see `build`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.about: dict[str, Any] = json.loads((folder / "store.json").read_text())
+        self.source = Column(folder, "source")
+        self.target = Column(folder, "target")
+        self.links = Column(folder, "links") if self.about["links"] else None
+        self.groups = [Group(*group) for group in self.about["groups"]]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def links_of(self, index: int) -> list[tuple[int, int]]:
+        """Pieces of this pair that belong together."""
+        return [] if self.links is None else [(int(link) >> 16, int(link) & 0xFFFF) for link in self.links.row(index)]
+
+    def forget(self) -> None:
+        for column in (self.source, self.target, *([self.links] if self.links else [])):
+            column.forget()
+
+
+class Limits(NamedTuple):
+    """Pairs longer than this, in pieces, are left out."""
+
+    source: int
+    target: int
+
+
+def build(
+    folder: Path,
+    sources: Sequence[Source],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    limits: Limits,
+    *,
+    keep: Callable[[Sample], bool],
+    with_links: bool,
+    fingerprint: str,
+    advance: Callable[[int], None],
+) -> Store:
+    """Cuts every pair that `keep` wants into pieces and writes them; an existing store of the same input is reused.
+
+    `advance` is told how many more pairs were read.
+    """
+    if is_current(folder, fingerprint):
+        return Store(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        with _Writer(folder) as writer:
+            groups = [_add(writer, source, tokenizers, limits, keep, with_links, advance) for source in sources]
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise durable.cannot_write(folder, error) from None
+    about = {
+        "version": VERSION,
+        "fingerprint": fingerprint,
+        "pairs": writer.pairs,
+        "empty": writer.empty,
+        "too_long": writer.too_long,
+        "links": writer.linked,
+        "groups": groups,
+    }
+    if not writer.pairs:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise DataError(_nothing_left(writer, limits), path=sources[0].name)
+    durable.write_json(folder / "store.json", about)
+    return Store(folder)
+
+
+def is_current(folder: Path, fingerprint: str) -> bool:
+    try:
+        about = json.loads((folder / "store.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return bool(about.get("version") == VERSION and about.get("fingerprint") == fingerprint)
+
+
+def _nothing_left(writer: "_Writer", limits: Limits) -> str:
+    if writer.too_long:
+        return (
+            f"all pairs are too long or empty: {writer.too_long} are longer than {limits.source} source or "
+            f"{limits.target} target pieces, {writer.empty} are empty; raise training.max_length"
+        )
+    return "holds no pair with text on both sides"
+
+
+class _Writer:
+    """The six files while they grow."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pairs = self.empty = self.too_long = 0
+        self.linked = False
+        self._ends = {"source": 0, "target": 0, "links": 0}
+        self._files: dict[str, tuple[BinaryIO, BinaryIO]] = {}
+
+    def __enter__(self) -> "_Writer":
+        for name in self._ends:
+            self._files[name] = ((self.folder / f"{name}.ids").open("wb"), (self.folder / f"{name}.ends").open("wb"))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for files in self._files.values():
+            for file in files:
+                file.close()
+
+    def add(self, source: Sequence[int], target: Sequence[int], links: Sequence[int]) -> None:
+        self.pairs += 1
+        self.linked = self.linked or bool(links)
+        for name, ids in (("source", source), ("target", target), ("links", links)):
+            data, ends = self._files[name]
+            data.write(np.asarray(ids, dtype=np.uint32).tobytes())
+            self._ends[name] += len(ids)
+            ends.write(self._ends[name].to_bytes(8, "little"))
+
+
+def _add(
+    writer: _Writer,
+    source: Source,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    limits: Limits,
+    keep: Callable[[Sample], bool],
+    with_links: bool,
+    advance: Callable[[int], None],
+) -> Group:
+    start = writer.pairs
+    kept = (sample for sample in source.samples() if keep(sample))
+    while chunk := list(islice(kept, _CHUNK)):
+        for source_ids, target_ids, links in _cut(chunk, tokenizers, with_links):
+            if len(source_ids) <= 1 or not target_ids:
+                writer.empty += 1
+            elif len(source_ids) > limits.source or len(target_ids) > limits.target:
+                writer.too_long += 1
+            else:
+                writer.add(source_ids, target_ids, links)
+        advance(len(chunk))
+    return Group(start, writer.pairs, source.weight)
+
+
+def _cut(
+    chunk: list[Sample], tokenizers: tuple[Tokenizer, Tokenizer], with_links: bool
+) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    sources, targets = [sample.pair.source for sample in chunk], [sample.pair.target for sample in chunk]
+    if not with_links:
+        for source, target in zip(
+            encode_sources(tokenizers[0], sources), tokenizers[1].ids_batch(targets), strict=True
+        ):
+            yield source, target, []
+        return
+    encoded = zip(chunk, tokenizers[0].encode_batch(sources), tokenizers[1].encode_batch(targets), strict=True)
+    for sample, source_pieces, target_pieces in encoded:
+        words = tokenizers[0].words(source_pieces), tokenizers[1].words(target_pieces)
+        links = piece_links(sample.links or (), *words)
+        yield [*source_pieces.ids, EOS], list(target_pieces.ids), links
+
+
+def encode_sources(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """Source pieces end with EOS everywhere: training, validation, translation."""
+    return [[*ids, EOS] for ids in tokenizer.ids_batch(texts)]
+
+
+def piece_links(links: Links, source_words: Sequence[int], target_words: Sequence[int]) -> list[int]:
+    """Word links as piece links: every piece of a word with every piece of its partner."""
+    partners: dict[int, set[int]] = {}
+    for source, target in links:
+        partners.setdefault(target, set()).add(source)
+    return [
+        source << 16 | target
+        for target, word in enumerate(target_words)
+        for source, other in enumerate(source_words)
+        if other in partners.get(word, ())
+    ]
+
+
+def _mapped(path: Path, kind: type[np.generic]) -> tuple[NDArray[Any], mmap.mmap | None]:
+    if path.stat().st_size == 0:
+        return np.empty(0, dtype=kind), None
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype=kind), mapped
+
+
+def rows(column: Column, indices: Iterable[int]) -> list[Ids]:
+    return [column.row(int(index)) for index in indices]

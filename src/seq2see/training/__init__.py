@@ -1,0 +1,1 @@
+"""Training: one loop, exact resume, a run folder that describes itself."""

@@ -1,0 +1,173 @@
+"""Everything a run was told, in one frozen object: `config.json` of the run folder.
+
+Each default stands here and nowhere else; the descriptions are the help text.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from seq2see.errors import ConfigError, nearest
+from seq2see.text import NormalForm, TokenizerConfig
+
+VERSION = 1  # of the run folder; a newer one is refused
+
+Schedule = Literal["inverse-sqrt", "cosine", "plateau", "constant"]
+StopMetric = Literal["loss", "bleu", "chrf", "exact"]
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataConfig(Settings):
+    """Which pairs, and how they are read."""
+
+    train: tuple[str, ...] = Field((), description="files, two plain files, or builtin:NAME; `a.tsv:2` counts twice")
+    valid: tuple[str, ...] = Field(
+        (), description="validation pairs; if none, some training pairs are held out by hash"
+    )
+    alignments: str | None = Field(None, description="word alignments of the training pairs, a Pharaoh file")
+    form: NormalForm = Field("NFC", description="Unicode normal form of all text")
+    source_language: str | None = Field(
+        None, description="side of a TMX, XLIFF or JSONL that is the source, such as ko"
+    )
+    target_language: str | None = Field(
+        None, description="side of a TMX, XLIFF or JSONL that is the target, such as en"
+    )
+    shared_vocabulary: bool = Field(False, description="one vocabulary for both sides")
+    valid_pairs: int = Field(1000, ge=1, description="how many pairs a validation looks at, at most")
+
+
+class TrainingConfig(Settings):
+    """How it is trained."""
+
+    steps: int | None = Field(None, ge=1, description="updates; if not given, `epochs` decides")
+    epochs: int = Field(30, ge=1, description="passes over the pairs, if `steps` is not given")
+    time_limit: float | None = Field(None, gt=0, description="seconds of training; the schedule is fitted to it")
+    batch_tokens: int = Field(4096, ge=16, description="pieces in a batch, padding included, of the longer side")
+    accumulate: int = Field(1, ge=1, description="batches summed up for one update")
+    learning_rate: float = Field(1e-3, gt=0, description="the highest, at the end of warm-up")
+    warmup: int = Field(400, ge=0, description="updates until it is reached")
+    schedule: Schedule = Field("inverse-sqrt", description="inverse-sqrt, cosine, plateau or constant")
+    plateau_factor: float = Field(0.5, gt=0, lt=1, description="of plateau: what the rate is multiplied with")
+    plateau_patience: int = Field(2, ge=1, description="of plateau: validations without improvement before that")
+    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    beta2: float = Field(0.98, gt=0, lt=1, description="of AdamW: how long squared gradients are remembered")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="share of probability spread over all pieces")
+    clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
+    max_length: int = Field(256, ge=2, description="pairs with more pieces on a side are left out")
+    scheduled_sampling: float = Field(
+        0.0, ge=0, le=1, description="share of target words replaced by the model's own guesses (two passes)"
+    )
+    guided_alignment: float = Field(0.0, ge=0, description="weight of the alignment loss; needs alignments")
+    ema: float = Field(
+        0.0, ge=0, lt=1, description="decay of a moving average of the weights, used for validation and the end"
+    )
+    average: int = Field(
+        0, ge=0, description="how many checkpoints the final weights are the mean of; 0: the best one alone"
+    )
+    average_of: Literal["last", "best"] = Field("last", description="which checkpoints are averaged")
+    validate_every: int = Field(500, ge=1, description="updates between validations")
+    save_every: int = Field(500, ge=1, description="updates between checkpoints")
+    keep: int = Field(2, ge=2, description="checkpoints kept")
+    stop_metric: StopMetric = Field(
+        "loss", description="what early stopping and the best weights go by: loss, bleu, chrf or exact"
+    )
+    patience: int = Field(8, ge=1, description="validations without improvement before training stops")
+    seed: int = Field(1, ge=0, description="everything random follows from it")
+    threads: int | None = Field(None, ge=1, description="of torch; if not given, what a short probe finds fastest")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto, cpu, cuda or mps")
+    freeze: tuple[str, ...] = Field((), description="parameters that stay as they are, by how their names begin")
+    tensorboard: bool = Field(False, description="write TensorBoard events into the run folder as well")
+
+    @model_validator(mode="after")
+    def enough_kept(self) -> "TrainingConfig":
+        if self.average > 1 and self.average > self.keep and self.average_of == "last":
+            raise ValueError(f"average = {self.average} needs as many checkpoints, but keep = {self.keep}")
+        return self
+
+
+class RunConfig(Settings):
+    """`model` is kept as plain data: its own types stand with the models, and this room is read without torch."""
+
+    version: int = VERSION
+    data: DataConfig = Field(default_factory=DataConfig)
+    tokenizer: TokenizerConfig = Field(default_factory=TokenizerConfig)
+    model: dict[str, Any] = Field(default_factory=dict)
+    training: TrainingConfig = Field(default_factory=TrainingConfig)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A recipe."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such recipe") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path}: not a TOML file ({error})") from None
+
+
+def parse_changes(changes: Iterable[str]) -> dict[str, Any]:
+    """`training.steps=100 model.attention.score=cosine` as nested dictionaries."""
+    nested: dict[str, Any] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        parts = name.strip().split(".")
+        if not equals or not all(parts):
+            raise ConfigError(f"--set {change}: expected a name and a value, such as training.steps=1000")
+        inner = nested
+        for part in parts[:-1]:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise ConfigError(f"--set {change}: '{part}' was set to a single value before")
+        inner[parts[-1]] = _value(value.strip())
+    return nested
+
+
+def _value(text: str) -> Any:
+    """As TOML writes it; what is not TOML is a string, so that names need no quotes."""
+    if text.lower() in ("none", "null"):
+        return None
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with `changes`; a dictionary changes single entries of a dictionary."""
+    merged = dict(base)
+    for name, value in changes.items():
+        inside = merged.get(name)
+        merged[name] = merge(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def read_config(settings: Mapping[str, Any]) -> RunConfig:
+    """Plain data -> RunConfig, with the first thing that is wrong as one line."""
+    try:
+        return RunConfig.model_validate(dict(settings))
+    except ValidationError as error:
+        raise ConfigError(_complaint(error)) from None
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    where = ".".join(path)
+    if first["type"] == "extra_forbidden":
+        return f"{where} is unknown{nearest(path[-1], _names(path[:-1]))}"
+    if first["type"] == "value_error":
+        return f"{where}: {first['ctx']['error']}"
+    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+
+
+def _names(path: list[str]) -> set[str]:
+    kind: Any = RunConfig
+    for part in path:
+        kind = kind.model_fields[part].annotation
+    return set(kind.model_fields)

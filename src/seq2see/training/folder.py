@@ -1,0 +1,106 @@
+"""The run folder: a model is one directory that describes itself, and loading it runs no code.
+
+config.json              everything the run was told, with the format's version
+tokenizer.source.json    how text becomes pieces
+tokenizer.target.json
+model.safetensors        the weights
+manifest.json            SHA-256 of the files above; written last, so a folder that has it is complete
+metrics.jsonl            a line for each update and validation
+checkpoints/             the state of training
+data/                    the pairs as ids; can be deleted when training is over
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from seq2see import durable
+from seq2see.errors import RunError
+from seq2see.models import Model, from_config, load_config
+from seq2see.text import Tokenizer
+from seq2see.training.config import VERSION, RunConfig, read_config
+from seq2see.training.weights import save_weights
+
+CONFIG, WEIGHTS, MANIFEST = "config.json", "model.safetensors", "manifest.json"
+TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as it was loaded."""
+
+    path: Path
+    config: RunConfig
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    model: Model[Any, Any]
+
+
+def read_run_config(path: Path) -> RunConfig:
+    """config.json of a run folder, finished or not."""
+    try:
+        saved = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        version = saved["version"]
+    except FileNotFoundError:
+        raise RunError(f"{path}: not a run folder (it has no {CONFIG}); `seq2see train` makes one") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path / CONFIG}: cannot be read ({type(error).__name__}: {error})") from None
+    if not isinstance(version, int) or version > VERSION:
+        raise RunError(f"{path}: made by a newer seq2see (format {version}; this one reads up to {VERSION})")
+    return read_config(saved)
+
+
+def load_tokenizers(path: Path) -> tuple[Tokenizer, Tokenizer]:
+    return Tokenizer.load(path / TOKENIZERS[0]), Tokenizer.load(path / TOKENIZERS[1])
+
+
+def load_run(path: Path) -> Run:
+    """A finished run, every file checked against the manifest."""
+    config = read_run_config(path)
+    _check_manifest(path)
+    model = from_config(load_config(config.model))
+    try:
+        weights = load_file(path / WEIGHTS)
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path / WEIGHTS}: cannot be read ({error})") from None
+    expected = model.state_dict()
+    missing, unexpected = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
+    if missing or unexpected:
+        raise RunError(f"{path / WEIGHTS}: does not fit {CONFIG}; missing {missing[:3]}, unexpected {unexpected[:3]}")
+    for name, value in weights.items():
+        if value.shape != expected[name].shape:
+            raise RunError(
+                f"{path / WEIGHTS}: {name} has shape {tuple(value.shape)}, the model {tuple(expected[name].shape)}"
+            )
+    model.load_state_dict(weights)
+    return Run(path, config, load_tokenizers(path), model.eval())
+
+
+def finish(path: Path, model: Model[Any, Any]) -> None:
+    """The last word of training: the weights, then the manifest."""
+    save_weights(path / WEIGHTS, model.state_dict())
+    names = (CONFIG, *TOKENIZERS, WEIGHTS)
+    durable.write_json(path / MANIFEST, {name: durable.digest(path / name) for name in names})
+
+
+def is_finished(path: Path) -> bool:
+    return (path / MANIFEST).exists()
+
+
+def _check_manifest(path: Path) -> None:
+    try:
+        manifest = json.loads((path / MANIFEST).read_text())
+    except FileNotFoundError:
+        raise RunError(f"{path}: training has not finished; go on with `seq2see train --resume --out {path}`") from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path / MANIFEST}: cannot be read ({error})") from None
+    for name, expected in manifest.items():
+        try:
+            found = durable.digest(path / Path(name).name)
+        except OSError as error:
+            raise RunError(f"{path / name}: cannot be read ({error.strerror})") from None
+        if found != expected:
+            raise RunError(f"{path / name}: damaged or changed (its SHA-256 is not the one in {MANIFEST})")

@@ -1,0 +1,339 @@
+"""The one training loop: it knows a task that gives batches and a loss, and nothing of models, text or speech.
+
+Exact resume rests on three rules: the order of batches is a function of (seed, epoch, batch); random numbers are
+seeded anew for every update from (seed, step); everything else that changes is in the checkpoint.
+"""
+
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from seq2see import durable
+from seq2see.errors import TrainingError
+from seq2see.training import checkpoint
+from seq2see.training.checkpoint import Progress
+from seq2see.training.config import TrainingConfig
+from seq2see.training.schedule import learning_rate
+from seq2see.training.weights import Average, Optimiser, mean_of, save_weights
+
+Item = TypeVar("Item")
+
+
+class Loss(NamedTuple):
+    """Summed over positions, so that batches of any size add up; `parts` are for the eye."""
+
+    total: Tensor
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Scores by name (loss: lower is better; all others higher), and what was said to the fixed examples."""
+
+    scores: Mapping[str, float]
+    samples: Sequence[tuple[str, str, str]] = ()  # source, reference, output
+
+    def goodness(self, metric: str) -> float:
+        return -self.scores["loss"] if metric == "loss" else self.scores[metric]
+
+
+class Task(Protocol[Item]):
+    """What can be trained."""
+
+    @property
+    def model(self) -> nn.Module: ...
+
+    def batches(self, epoch: int, first: int) -> Iterator[Item]:
+        """The batches of an epoch from `first` on: a pure function of its arguments."""
+
+    def count(self, epoch: int) -> int: ...
+
+    def positions(self, item: Item) -> int:
+        """How many things the loss of this batch sums over."""
+
+    def loss(self, item: Item, step: int) -> Loss: ...
+
+    def pairs(self, item: Item) -> Sequence[int]:
+        """Which pairs are in it, for an error that has to name them."""
+
+    def validate(self) -> Validation: ...
+
+
+class Update(NamedTuple):
+    """What an update looked like."""
+
+    step: int
+    epoch: int
+    loss: float  # per position
+    positions: int
+    rate: float
+    norm: float
+    seconds: float
+
+
+class Reporter(Protocol):
+    """Who is told. Nothing here returns anything: a reporter cannot change training."""
+
+    def update(self, update: Update, progress: Progress) -> None: ...
+
+    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None: ...
+
+    def message(self, text: str) -> None: ...
+
+
+class Interrupt(Protocol):
+    """Whether somebody asked to stop: Ctrl-C, SIGTERM."""
+
+    def asked(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How training ended: done, or interrupted with everything saved."""
+
+    progress: Progress
+    interrupted: bool
+    reason: str
+
+
+class Trainer(Generic[Item]):
+    """Trains a task in a run folder, from where its newest checkpoint stands."""
+
+    def __init__(
+        self, task: Task[Item], config: TrainingConfig, folder: Path, reporter: Reporter, interrupt: Interrupt
+    ) -> None:
+        self.task = task
+        self.config = config
+        self.folder = folder
+        self.checkpoints = folder / "checkpoints"
+        self.reporter = reporter
+        self.interrupt = interrupt
+        self.optimiser = Optimiser(task.model, config)
+        self.average = Average(task.model, config.ema) if config.ema else None
+        self.progress = Progress(machine=machine())
+
+    def resume(self) -> bool:
+        """Takes up the newest whole checkpoint; False if there is none."""
+        checkpoint.sweep(self.checkpoints)
+        found, passed = checkpoint.newest(self.checkpoints)
+        for line in passed:
+            self.reporter.message(line)
+        if found is None:
+            return False
+        self.task.model.load_state_dict(found.weights)
+        self.optimiser.load(found.optimiser)
+        if self.average is not None:
+            self.average.load(found.optimiser)
+        self._compare_machines(found.progress.machine)
+        self.progress = replace(found.progress, machine=machine())
+        return True
+
+    def train(self, total: int) -> Ended:
+        """Up to update `total`; leaves the best (or averaged) weights in the model and the run folder."""
+        if total != self.progress.total:
+            self.progress = replace(self.progress, total=total, stopped="")
+        metrics = Metrics(self.folder / "metrics.jsonl", self.progress.step)
+        items = self._items()
+        started, before = time.monotonic(), self.progress.seconds
+        while self.progress.step < self.progress.total and not self.progress.stopped:
+            update = self._update(items)
+            self.progress = replace(self.progress, seconds=before + time.monotonic() - started)
+            self.reporter.update(update, self.progress)
+            metrics.add(update._asdict())
+            stop = self._validate_when_due(metrics) if self._due(self.config.validate_every) else None
+            if self.interrupt.asked():
+                self.save()
+                return Ended(self.progress, True, "interrupted")
+            if stop is None and self._out_of_time():
+                stop = f"the time limit of {self.config.time_limit:.0f} s is reached"
+            self.progress = replace(self.progress, stopped=stop or "")
+            if self._due(self.config.save_every) or stop:
+                self.save()
+        self._finish(metrics)
+        return Ended(self.progress, False, self.progress.stopped or "all updates made")
+
+    def save(self) -> Path:
+        tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
+        return checkpoint.save(
+            self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
+        )
+
+    def _items(self) -> Iterator[Item]:
+        """Batches without end, from where training stands; keeps `progress` at the next one."""
+        while True:
+            empty = True
+            for item in self.task.batches(self.progress.epoch, self.progress.batch):
+                empty = False
+                self.progress = replace(self.progress, batch=self.progress.batch + 1)
+                yield item
+            if empty and self.progress.batch == 0:
+                raise TrainingError("there is nothing to learn from: the training pairs make no batch")
+            self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
+
+    def _update(self, items: Iterator[Item]) -> Update:
+        """One update of the weights from `accumulate` batches."""
+        began = time.monotonic()
+        step = self.progress.step + 1
+        torch.manual_seed(seed_of(self.config.seed, step))
+        self.task.model.train()
+        parts = [next(items) for _ in range(self.config.accumulate)]
+        positions = sum(self.task.positions(item) for item in parts)
+        summed = 0.0
+        for item in parts:
+            loss = self.task.loss(item, step)
+            (loss.total / positions).backward()
+            summed += float(loss.total.detach())
+        norm = self.optimiser.clip(self.config.clip)
+        if not math.isfinite(summed) or not math.isfinite(norm):
+            raise TrainingError(self._not_finite(step, parts))
+        rate = learning_rate(self.config, step, self.progress.total, self.progress.plateaus)
+        self.optimiser.step(rate)
+        if self.average is not None:
+            self.average.update(step)
+        self.progress = replace(self.progress, step=step)
+        seconds = time.monotonic() - began
+        return Update(step, self.progress.epoch, summed / positions, positions, rate, norm, seconds)
+
+    def _not_finite(self, step: int, parts: Sequence[Item]) -> str:
+        pairs = [int(pair) for item in parts for pair in self.task.pairs(item)]
+        shown = ", ".join(map(str, pairs[:8])) + (f" and {len(pairs) - 8} more" if len(pairs) > 8 else "")
+        return (
+            f"the loss of update {step} is not finite (pairs {shown}); nothing of it was saved. Lower "
+            "training.learning_rate or training.clip, or look at these pairs, then go on with --resume"
+        )
+
+    def _due(self, every: int) -> bool:
+        return self.progress.step % every == 0 or self.progress.step == self.progress.total
+
+    def _out_of_time(self) -> bool:
+        return self.config.time_limit is not None and self.progress.seconds >= self.config.time_limit
+
+    def _validate_when_due(self, metrics: "Metrics") -> str | None:
+        """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
+        with self._averaged():
+            validation = self.task.validate()
+            goodness = validation.goodness(self.config.stop_metric)
+            better = self.progress.best is None or goodness > self.progress.best
+            if better or self._among_best(goodness):
+                self._keep_best(goodness)
+        if better:
+            self.progress = replace(self.progress, best=goodness, best_step=self.progress.step, stale=0)
+        else:
+            stale = self.progress.stale + 1
+            plateau = self.config.schedule == "plateau" and stale % self.config.plateau_patience == 0
+            self.progress = replace(self.progress, stale=stale, plateaus=self.progress.plateaus + plateau)
+        self.reporter.validation(validation, self.progress, better=better)
+        metrics.add({"step": self.progress.step, "validation": dict(validation.scores)})
+        if validation.scores.get("exact") == 100.0:
+            return "every validation output is right"
+        if self.progress.stale >= self.config.patience:
+            return f"no better {self.config.stop_metric} in {self.config.patience} validations"
+        return None
+
+    def _averaged(self) -> Any:
+        return self.average.swapped(self.task.model) if self.average is not None else _nothing()
+
+    def _bests(self) -> list[tuple[float, Path]]:
+        """The weights kept by validation that are whole, best first; name: best-SCORE@STEP.DIGEST.safetensors."""
+        found = []
+        for path in self.checkpoints.glob("best-*@*.*.safetensors"):
+            score, rest = path.name.removeprefix("best-").split("@")
+            step, expected = rest.split(".")[:2]
+            if int(step) <= self.progress.step and durable.digest(path).startswith(expected):
+                found.append((float(score), int(step), path))
+        return [(score, path) for score, _, path in sorted(found, key=lambda entry: (-entry[0], entry[1]))]
+
+    def _wanted_bests(self) -> int:
+        return max(1, self.config.average) if self.config.average_of == "best" else 1
+
+    def _among_best(self, goodness: float) -> bool:
+        bests = self._bests()
+        return len(bests) < self._wanted_bests() or goodness > bests[-1][0]
+
+    def _keep_best(self, goodness: float) -> None:
+        stem = f"best-{goodness!r}@{self.progress.step}"
+        path = self.checkpoints / f"{stem}.safetensors"
+        save_weights(path, self.task.model.state_dict())
+        path.rename(self.checkpoints / f"{stem}.{durable.digest(path)[:16]}.safetensors")
+        for _, old in self._bests()[self._wanted_bests() :]:
+            old.unlink(missing_ok=True)
+
+    def _finish(self, metrics: "Metrics") -> None:
+        """The weights that the run is remembered for: the mean of some checkpoints, or the best ones."""
+        wanted = self.config.average
+        if wanted > 1 and self.config.average_of == "last":
+            whole = [path for path in checkpoint.paths(self.checkpoints) if checkpoint.check(path) is None]
+            files = [path / "model.safetensors" for path in whole[:wanted]]
+        else:
+            files = [path for _, path in self._bests()[: max(1, wanted)]]
+        if files:
+            self.task.model.load_state_dict(mean_of([load_file(file) for file in files]))
+        elif self.average is not None:
+            self.average.copy_to(self.task.model)
+        metrics.close()
+
+    def _compare_machines(self, then: Mapping[str, Any]) -> None:
+        now = machine()
+        changed = [
+            f"{name} was {then[name]}, is {now[name]}" for name in now if name in then and then[name] != now[name]
+        ]
+        if changed:
+            self.reporter.message(
+                f"resumed under other conditions ({'; '.join(changed)}): weights may differ in the last bits"
+            )
+
+
+class Metrics:
+    """metrics.jsonl: a line for each update and validation; a resumed run takes back what came after its checkpoint."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        kept = []
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    if json.loads(line)["step"] <= step:
+                        kept.append(line)
+                except (ValueError, KeyError, TypeError):  # the line that was being written when the power went
+                    continue
+        if step or path.exists():
+            durable.write_file(path, "".join(line + "\n" for line in kept).encode())
+        self._file = path.open("a", encoding="utf-8")
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(entry) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _nothing:  # noqa: N801 - stands where a context manager is optional
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *problem: object) -> None: ...
+
+
+def seed_of(seed: int, step: int) -> int:
+    """The seed of all random numbers of one update."""
+    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9) % (1 << 63)
+
+
+def machine() -> dict[str, Any]:
+    """What can change the last bits of a sum: recorded in every checkpoint."""
+    return {
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+    }

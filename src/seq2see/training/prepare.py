@@ -1,0 +1,207 @@
+"""Everything between the files a person names and the first update: tokenizers, ids on disk, the held-out pairs."""
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seq2see import durable
+from seq2see.data import store
+from seq2see.data.sources import Sample, Source, first_pairs, parse_sources
+from seq2see.data.store import Limits, Store
+from seq2see.errors import ConfigError, DataError
+from seq2see.text import Pair, Tokenizer, train_pair
+from seq2see.training.config import DataConfig, RunConfig
+from seq2see.training.folder import TOKENIZERS, load_tokenizers
+
+REPORTED = 200_000  # pairs that the report at the start of training looks at: memory stays flat
+_TOKENIZER_PAIRS = 500_000  # pairs that a vocabulary is learned from, of each corpus
+_HELD_OUT = 50  # one source in so many, by hash
+
+Say = Callable[[str], None]
+Counting = Callable[[str], Callable[[int], None]]
+
+
+class Prepared(NamedTuple):
+    """What training needs of the data."""
+
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    train: Store
+    valid: Store
+
+
+def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
+    """Training and validation corpora; validation is empty if some training pairs are to be held out."""
+    train = parse_sources(
+        data.train,
+        form=data.form,
+        source_language=data.source_language,
+        target_language=data.target_language,
+        alignments=data.alignments,
+    )
+    if data.valid:
+        valid = parse_sources(
+            data.valid,
+            form=data.form,
+            source_language=data.source_language,
+            target_language=data.target_language,
+            split="validation",
+        )
+        return train, valid
+    made = [source for source in train if source.builtin is not None]
+    return train, [replace(source, split="validation", weight=1.0) for source in made]
+
+
+def report_lines(train: Sequence[Source], valid: Sequence[Source], limit: int | None = REPORTED) -> list[str]:
+    """What `seq2see data` would say of the pairs, or of the first of them."""
+    from seq2see.data.report import report
+
+    count = limit if limit is not None else 1 << 62
+    held_out = {"validation": first_pairs(valid, count)} if valid else {}
+    found = report(first_pairs(train, count), held_out=held_out)
+    lines = found.lines()
+    if limit is not None and found.pairs >= limit:
+        lines.append(f"(the first {limit:,} pairs; `seq2see data` looks at all of them)")
+    return lines
+
+
+def prepare(config: RunConfig, out: Path, say: Say, counting: Counting) -> Prepared:
+    """Trains the tokenizers and builds the stores, or takes those that are there and still fit."""
+    train, valid = sources_of(config.data)
+    tokenizers = make_tokenizers(config, train, out, say)
+    size = config.training.max_length
+    guided = config.training.guided_alignment > 0
+    print_key = _fingerprint(config, train, valid, out)
+    train_store = store.build(
+        out / "data" / "train",
+        train,
+        tokenizers,
+        Limits(size, size),
+        keep=_Holdout(config.data, held=bool(valid), wanted=False),
+        with_links=guided,
+        fingerprint=print_key,
+        advance=counting("reading training pairs"),
+    )
+    if guided and train_store.links is None:
+        raise ConfigError(
+            "training.guided_alignment needs word alignments: give data.alignments (a Pharaoh file), or train on "
+            "builtin:phrases, which knows its own"
+        )
+    valid_store = _valid_store(config, train, valid, tokenizers, out, print_key, say, counting)
+    _tell(train_store, valid_store, say)
+    return Prepared(tokenizers, train_store, valid_store)
+
+
+def _valid_store(
+    config: RunConfig,
+    train: list[Source],
+    valid: list[Source],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    out: Path,
+    print_key: str,
+    say: Say,
+    counting: Counting,
+) -> Store:
+    folder, size = out / "data" / "valid", config.training.max_length
+    counter = counting("reading validation pairs")
+
+    def built(sources: list[Source], keep: Callable[[Sample], bool]) -> Store:
+        return store.build(
+            folder,
+            sources,
+            tokenizers,
+            Limits(size, size),
+            keep=keep,
+            with_links=False,
+            fingerprint=print_key,
+            advance=counter,
+        )
+
+    if valid:
+        return built(valid, _First(config.data.valid_pairs))
+    try:
+        return built(train, _Holdout(config.data, held=False, wanted=True))
+    except DataError:
+        say("too few pairs to hold any out: validation looks at training pairs, so its score is no measure of quality")
+        return built(train, _First(config.data.valid_pairs))
+
+
+def _tell(train: Store, valid: Store, say: Say) -> None:
+    about = train.about
+    left_out = [f"{about[key]:,} {what}" for key, what in (("empty", "empty"), ("too_long", "too long")) if about[key]]
+    say(
+        f"{len(train):,} training pairs, {len(valid):,} validation pairs"
+        + (f"; left out: {', '.join(left_out)}" if left_out else "")
+    )
+
+
+class _First:
+    """The first so many."""
+
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+
+    def __call__(self, sample: Sample) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+class _Holdout:
+    """Holds pairs out by a hash of their source until there are enough; the same pairs in every pass.
+
+    A source that was held out stays out, with whatever target it comes again.
+    """
+
+    def __init__(self, data: DataConfig, *, held: bool, wanted: bool) -> None:
+        self.limit = 0 if held else data.valid_pairs
+        self.wanted = wanted
+        self.out: set[int] = set()
+
+    def __call__(self, sample: Sample) -> bool:
+        if not self.limit:
+            return not self.wanted
+        code = zlib.crc32(sample.pair.source.encode())
+        if code not in self.out and code % _HELD_OUT == 0 and len(self.out) < self.limit:
+            self.out.add(code)
+        return (code in self.out) == self.wanted
+
+
+def make_tokenizers(config: RunConfig, train: list[Source], out: Path, say: Say) -> tuple[Tokenizer, Tokenizer]:
+    if all((out / name).exists() for name in TOKENIZERS):
+        return load_tokenizers(out)
+    say(f"learning a vocabulary ({config.tokenizer.scheme}, at most {config.tokenizer.vocabulary:,} pieces a side)")
+    tokenizers = train_pair(
+        (pair.source for pair in _for_vocabulary(train)),
+        (pair.target for pair in _for_vocabulary(train)),
+        config.tokenizer,
+        shared=config.data.shared_vocabulary,
+    )
+    for tokenizer, name in zip(tokenizers, TOKENIZERS, strict=True):
+        tokenizer.save(out / name)
+    return tokenizers
+
+
+def _for_vocabulary(sources: list[Source]) -> Iterator[Pair]:
+    for source in sources:
+        yield from islice(source.pairs(), _TOKENIZER_PAIRS)
+
+
+def suited_tokenizer(data: DataConfig) -> dict[str, Any]:
+    """How a built-in corpus wants to be cut: dates by characters, sequences by words."""
+    names = {spec.removeprefix("builtin:").split(":")[0] for spec in data.train if spec.startswith("builtin:")}
+    if names and names <= {"reverse", "copy", "sort"}:
+        return {"scheme": "word"}
+    if names and names <= {"dates"}:
+        return {"scheme": "char"}
+    return {}
+
+
+def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], out: Path) -> str:
+    """Changes whenever the stores would: other inputs, other tokenizers, other limits."""
+    parts: list[object] = [[source.fingerprint(), source.weight] for source in (*train, *valid)]
+    parts += [durable.digest(out / name) for name in TOKENIZERS]
+    parts += [config.training.max_length, config.data.valid_pairs, config.training.guided_alignment > 0]
+    return f"{zlib.crc32(json.dumps(parts, default=str).encode()):08x}-{len(parts)}"

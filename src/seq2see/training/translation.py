@@ -1,0 +1,135 @@
+"""The text-to-text task: batches of pairs in, cross-entropy out, validation by loss and by what is really said."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seq2see import search
+from seq2see.data.batch import Batch
+from seq2see.data.loading import Loaded, Loader, make_batch, source_batch
+from seq2see.data.store import Store, rows
+from seq2see.evaluate import METRICS, score
+from seq2see.models import Model, Output
+from seq2see.text import Tokenizer
+from seq2see.training.config import TrainingConfig
+from seq2see.training.loop import Loss, Validation
+from seq2see.training.loss import alignment_loss, cross_entropy
+
+SAMPLES = 3  # sentences shown at each validation
+_DECODE_ROWS = 64
+
+
+class Translation:
+    """Training on pairs; implements loop.Task."""
+
+    def __init__(
+        self,
+        model: Model[Any, Any],
+        loader: Loader,
+        valid: Store,
+        config: TrainingConfig,
+        device: torch.device,
+        valid_pairs: int,
+    ) -> None:
+        self._model = model
+        self.loader = loader
+        self.valid = valid
+        self.config = config
+        self.device = device
+        self.valid_pairs = min(valid_pairs, len(valid))
+
+    @property
+    def model(self) -> Model[Any, Any]:
+        return self._model
+
+    def batches(self, epoch: int, first: int) -> Iterator[Loaded]:
+        return self.loader.load(epoch, first)
+
+    def count(self, epoch: int) -> int:
+        return self.loader.order.count(epoch)
+
+    def positions(self, item: Loaded) -> int:
+        return int(item.batch.target_mask.sum())
+
+    def pairs(self, item: Loaded) -> Sequence[int]:
+        return [int(pair) for pair in item.pairs]
+
+    def loss(self, item: Loaded, step: int) -> Loss:
+        batch = item.batch if self.device.type == "cpu" else item.batch.to(self.device)
+        if self.config.scheduled_sampling:
+            batch = self._with_own_guesses(batch)
+        guided = self.config.guided_alignment > 0 and item.links is not None
+        output = self.model(batch, need_weights=guided)
+        total = cross_entropy(output, batch.target_out, batch.target_mask, self.config.label_smoothing)
+        if not guided or item.links is None:
+            return Loss(total, {})
+        aligned = alignment_loss(output.looks, item.links.to(self.device))
+        return Loss(total + self.config.guided_alignment * aligned, {"alignment": float(aligned.detach())})
+
+    def _with_own_guesses(self, batch: Batch) -> Batch:
+        """Scheduled sampling in two passes (Bengio 2015; parallel as in Duckworth 2019): some of the words that the
+        decoder reads are what the model itself would have said there."""
+        with torch.no_grad():
+            guesses = self.model(batch).logits.argmax(dim=-1)
+        said = torch.cat([batch.target_in[:, :1], guesses[:, :-1]], dim=1)
+        replace = torch.rand(said.shape, device=said.device) < self.config.scheduled_sampling
+        replace &= batch.target_mask
+        replace[:, 0] = False
+        target_in = torch.where(replace, said, batch.target_in)
+        return Batch(batch.source, batch.source_mask, target_in, batch.target_out, batch.target_mask)
+
+    @torch.no_grad()
+    def validate(self) -> Validation:
+        self.model.eval()
+        scores = {"loss": self._valid_loss()}
+        metric = self.config.stop_metric
+        shown = self.valid_pairs if metric != "loss" else min(SAMPLES, self.valid_pairs)
+        sources, references = self._texts(shown)
+        outputs = translate(self.model, self.loader.tokenizers, sources, self.device)
+        for name in METRICS:
+            if metric != "loss" and (name == metric or name == "exact"):
+                scores[name] = score(name, outputs, references)
+        samples = list(zip(sources, references, outputs, strict=True))[:SAMPLES]
+        return Validation(scores, samples)
+
+    def _valid_loss(self) -> float:
+        total, positions = 0.0, 0
+        for start in range(0, self.valid_pairs, _DECODE_ROWS):
+            places = range(start, min(start + _DECODE_ROWS, self.valid_pairs))
+            batch = make_batch(rows(self.valid.source, places), rows(self.valid.target, places)).to(self.device)
+            output: Output = self.model(batch)
+            total += float(cross_entropy(output, batch.target_out, batch.target_mask, 0.0))
+            positions += int(batch.target_mask.sum())
+        return total / positions
+
+    def _texts(self, count: int) -> tuple[list[str], list[str]]:
+        """The first validation pairs as text; ids decode exactly."""
+        source, target = self.loader.tokenizers
+        return (
+            [source.decode(ids.tolist()) for ids in rows(self.valid.source, range(count))],
+            [target.decode(ids.tolist()) for ids in rows(self.valid.target, range(count))],
+        )
+
+
+def translate(
+    model: Model[Any, Any], tokenizers: tuple[Tokenizer, Tokenizer], texts: Sequence[str], device: torch.device
+) -> list[str]:
+    """Greedy, in batches of like length, in the order given."""
+    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+    outputs = [""] * len(texts)
+    for start in range(0, len(order), _DECODE_ROWS):
+        places = order[start : start + _DECODE_ROWS]
+        source, mask = source_batch(tokenizers[0], [texts[place] for place in places])
+        source, mask = source.to(device), mask.to(device)
+        memory = model.encode(source, mask)
+        found = search.greedy(model.step, memory, model.start(memory), length_limits(mask))
+        for place, hypothesis in zip(places, found, strict=True):
+            outputs[place] = tokenizers[1].decode(hypothesis.tokens)
+    return outputs
+
+
+def length_limits(mask: Tensor) -> Tensor:
+    """(B, 1, S) -> (B,): no output is longer than twice its source and ten pieces more."""
+    return mask.squeeze(1).sum(dim=-1) * 2 + 10

@@ -1,0 +1,305 @@
+"""The built-in corpora: the promises of `examples`, and what the grammar of `phrases` must keep."""
+
+import hashlib
+import random
+import re
+from collections import Counter
+from datetime import date
+from functools import cache
+from itertools import islice
+from typing import get_args
+
+import pytest
+
+from seq2see.data import corpora
+from seq2see.data.corpora import Example, Split, english, examples, lexicon, names, size
+from seq2see.data.corpora.dates import FORMATS, write
+from seq2see.data.corpora.phrases import pairs
+from seq2see.errors import ConfigError
+
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+
+@cache
+def sample(name: str, split: Split, seed: int = 0, limit: int = 3000) -> list[Example]:
+    return list(examples(name, split, seed=seed, limit=limit))
+
+
+@cache
+def many(into: str = "english", count: int = 25_000) -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
+    """Pairs as the grammar gives them, repetitions included."""
+    return list(islice(pairs(random.Random(99).random, into=into), count))
+
+
+def test_names_and_sizes() -> None:
+    assert names() == ("phrases", "phrases-en-ko", "dates", "reverse", "copy", "sort")
+    assert size("phrases", "train") == 60_000
+    assert all(size(name, split) == 2_000 for name in names() for split in SPLITS[1:])
+
+
+def test_mistakes_are_answered_with_a_hint() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'phrases'"):
+        examples("phrase", "train")
+    with pytest.raises(ConfigError, match="did you mean 'validation'"):
+        examples("copy", "validaton")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="limit = -1"):
+        examples("copy", "train", limit=-1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_same_call_gives_the_same_examples(name: str) -> None:
+    once = list(examples(name, "train", seed=3, limit=200))
+    assert once == list(examples(name, "train", seed=3, limit=200))
+    assert once[:50] == list(examples(name, "train", seed=3, limit=50))
+    assert once != list(examples(name, "train", seed=4, limit=200))
+
+
+# A change of these sums changes every corpus that users train on: bump the version and say so in the changelog.
+SUMS = {
+    "phrases": "PHRASES_SUM",
+    "phrases-en-ko": "PHRASES_EN_KO_SUM",
+    "reverse": "REVERSE_SUM",
+    "copy": "COPY_SUM",
+    "sort": "SORT_SUM",
+}
+
+
+@pytest.mark.parametrize("name", sorted(SUMS))
+def test_the_first_thousand_never_change_silently(name: str) -> None:
+    text = "\n".join(map(repr, islice(examples(name, "train"), 1000)))
+    assert hashlib.sha256(text.encode()).hexdigest() == SUMS[name]
+
+
+@pytest.mark.parametrize("name", names())
+def test_splits_do_not_overlap_whatever_the_seed(name: str) -> None:
+    trained = {example.source for seed in (0, 1) for example in sample(name, "train", seed, 4000)}
+    held_out = {example.source for split in SPLITS[1:] for example in sample(name, split, 1, 400)}
+    assert len(held_out) == 800
+    assert not trained & held_out
+    if name in ("phrases", "phrases-en-ko", "dates"):
+        targets = {example.target for example in sample(name, "train", 0, 4000)}
+        assert not targets & {example.target for split in SPLITS[1:] for example in sample(name, split, 1, 400)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_source_comes_twice(name: str) -> None:
+    sources = [example.source for example in sample(name, "train", 0, 4000)]
+    assert len(set(sources)) == len(sources)
+
+
+@pytest.mark.parametrize("name", ["reverse", "copy", "sort"])
+def test_sequence_tasks(name: str) -> None:
+    for source, target, alignment in sample(name, "test", 0, 500):
+        words, answer = source.split(), target.split()
+        assert 5 <= len(words) <= 20
+        assert answer == {"copy": words, "reverse": words[::-1], "sort": sorted(words)}[name]
+        assert alignment is not None
+        assert [words[one] for one, _ in alignment] == [answer[two] for _, two in alignment]
+        assert sorted(two for _, two in alignment) == list(range(len(answer)))
+
+
+# dates -------------------------------------------------------------------------------------------------------------
+
+
+def numbers_of(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def read_back(text: str) -> str:
+    """An independent reader: month names from Babel, order from the shape of the text."""
+    from babel.dates import get_month_names
+
+    found = numbers_of(text)
+    for locale in ("en_US", "de"):
+        for width in ("wide", "abbreviated"):
+            for month, name in get_month_names(width, "format", locale).items():
+                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+                    day, year = sorted(found)
+                    return date(year, month, day).isoformat()
+    if "년" in text or re.match(r"\d+\. ", text) or re.match(r"\d{4}\.", text):
+        year, month, day = found
+    elif "/" in text:
+        month, day, year = found
+    else:
+        day, month, year = found
+    if year < 100:
+        year += 1900 if year >= 50 else 2000
+    return date(year, month, day).isoformat()
+
+
+def test_dates_read_back_to_the_same_day() -> None:
+    generator = random.Random(5)
+    for locale, patterns in FORMATS.items():
+        for pattern in patterns:
+            for _ in range(40):
+                day = date.fromordinal(date(1950, 1, 1).toordinal() + int(generator.random() * 36_525))
+                assert read_back(write(day, locale, pattern)) == day.isoformat(), (locale, pattern)
+
+
+def test_a_written_date_means_one_day() -> None:
+    meaning: dict[str, str] = {}
+    for split in SPLITS:
+        for source, target, alignment in sample("dates", split, 0, 4000):
+            assert meaning.setdefault(source, target) == target
+            assert date.fromisoformat(target).isoformat() == target
+            assert alignment is None
+    assert {"ko", "en_US", "de"} == set(FORMATS)
+
+
+# phrases -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("into", ["english", "korean"])
+def test_the_target_is_a_function_of_the_source(into: str) -> None:
+    meaning: dict[str, str] = {}
+    assert [s for s, t, _ in many(into) if meaning.setdefault(s, t) != t] == []
+
+
+@pytest.mark.parametrize("into", ["english", "korean"])
+def test_alignment_covers_every_word_of_both_sides(into: str) -> None:
+    for source, target, alignment in many(into):
+        assert {one for one, _ in alignment} == set(range(len(source.split()))), (source, target)
+        assert {two for _, two in alignment} == set(range(len(target.split()))), (source, target)
+
+
+def test_lengths_spread_from_two_to_forty() -> None:
+    lengths = [len(target.split()) for _, target, _ in many()]
+    assert min(lengths) == 2
+    assert max(lengths) == 40
+    assert max(len(source.split()) for source, _, _ in many()) <= 40
+    buckets = Counter((length - 1) // 5 for length in lengths)
+    assert min(buckets[bucket] for bucket in range(8)) >= 0.03 * len(lengths)
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_held_out_lengths_spread_too(split: Split) -> None:
+    buckets = Counter((len(example.target.split()) - 1) // 5 for example in sample("phrases", split, 1, 400))
+    assert set(buckets) == set(range(8))
+
+
+def test_the_shape_of_the_text() -> None:
+    hangul_only = re.compile(r"[가-힣]+|[.?]")
+    latin_only = re.compile(r"[A-Za-z][A-Za-z'-]*|[.,?]")
+    for source, target, _ in many():
+        assert all(hangul_only.fullmatch(word) for word in source.split(" ")), source
+        assert all(latin_only.fullmatch(word) for word in target.split(" ")), target
+        assert target[0].isupper()
+        assert source[-2:] == target[-2:]
+        assert source[-2:] in (" .", " ?")
+
+
+def test_a_and_an_follow_the_sound() -> None:
+    for _, target, _ in many():
+        words = target.lower().split()
+        for one, two in zip(words, words[1:], strict=False):
+            if one in ("a", "an"):
+                assert english.article(two) == one, target
+
+
+def test_the_vocabulary_counts_three_thousand_words() -> None:
+    """In 25,000 pairs already; the grammar holds more of both."""
+    korean = {word for source, _, _ in many() for word in source.split()}
+    latin = {word.lower() for _, target, _ in many() for word in target.split()}
+    assert len(latin) >= 2_500
+    assert len(korean) >= 12_000
+
+
+def test_pairs_hardly_repeat() -> None:
+    """A sample: 99% of 25,000 draws are distinct; the full count is the slow test below."""
+    assert len({(source, target) for source, target, _ in many()}) >= 0.985 * len(many())
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_distinct_pairs() -> None:
+    seen = set()
+    meaning: dict[str, str] = {}
+    for example in examples("phrases", "train", limit=200_000):
+        seen.add(example[:2])
+        assert meaning.setdefault(example.source, example.target) == example.target
+    assert len(seen) == 200_000
+
+
+def test_no_word_is_ambiguous() -> None:
+    nouns = {noun for members in lexicon.NOUNS.values() for noun in members}
+    assert len({noun.korean for noun in nouns}) == len(nouns)
+    assert len({noun.english.lower() for noun in nouns}) == len(nouns)
+    people = [phrase.korean for phrase in (*lexicon.MALE, *lexicon.FEMALE)]
+    assert len(set(people)) == len(people)
+
+
+def test_korean_particles_never_clash_with_the_final_consonant() -> None:
+    """을 after a vowel or 를 after a consonant would show in the last syllables of some eojeol."""
+    nouns = sorted({n.korean.split(" ")[-1] for members in lexicon.NOUNS.values() for n in members}, key=len)
+    words = {word for source, _, _ in many() for word in source.split()}
+    for noun in nouns:
+        closed = (ord(noun[-1]) - 0xAC00) % 28 != 0
+        for right, wrong in (("을", "를"), ("은", "는"), ("과", "와")):
+            if not closed:
+                right, wrong = wrong, right
+            assert noun + wrong not in words or noun + wrong in _OTHER_WORDS, noun + wrong
+
+
+# Words that only look like a noun with the wrong particle: verb forms and other nouns.
+_OTHER_WORDS: frozenset[str] = frozenset()
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"고 있(다|어요|습니다|던|는) ", r"고 싶(다|어요|습니다|었다|었어요) ", r"싶어 하", r"[을를할갈볼살] 수 (있|없)", r"[아어해가와]야 (하|해|했)",
+        r"지 (않|못)", r" (안|못) ", r"(께서|께) ", r"(께서는) ", r"으?면 ", r" 때 ", r"기 전에 ", r" (후에|뒤에) ", r"면서 ", r"려고 ",
+        r"다고 ", r"라고 ", r"는지 ", r"[을를]지 |할지 ", r"라는 것을|다는 것을", r"지만 ", r" 때문에 ", r"니까 ", r"던 ", r" 적이 (있|없)",
+        r"거예요 \.", r"것이다 \.", r"것입니다 \.", r"겠습니다 \.", r"니 \?", r"습니까 \?", r"세요 \.", r"십시오 \.", r"읍시다 \.|[갑합]시다 \.", r"자 \.",
+        r"보다 더 ", r" 명", r" 마리", r" 권", r" 잔", r" 켤레", r" 그루", r" 대[를가]", r"월 .*일에 ", r" 시 .* 분", r"원이", r"않아도 ",
+    ],
+)  # fmt: skip
+def test_every_construction_occurs(pattern: str) -> None:
+    assert any(re.search(pattern, source) for source, _, _ in many())
+
+
+def test_english_to_korean_is_always_polite() -> None:
+    endings = Counter(example.target.split()[-2][-1] for example in sample("phrases-en-ko", "train", 0, 4000))
+    assert set(endings) <= {"요", "다"}  # 다 is -읍시다, let us
+    assert endings["요"] > 0.95 * sum(endings.values())
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("stop", "stop stops stopped stopped stopping"), ("study", "study studies studied studied studying"),
+        ("visit", "visit visits visited visited visiting"), ("write", "write writes wrote written writing"),
+        ("lie down", "lie lies lay lain lying"), ("fish", "fish fishes fished fished fishing"),
+        ("quit", "quit quits quit quit quitting"), ("play", "play plays played played playing"),
+        ("see", "see sees saw seen seeing"), ("be", "be is was been being"), ("tie", "tie ties tied tied tying"),
+    ],
+)  # fmt: skip
+def test_english_verbs(word: str, forms: str) -> None:
+    assert list(english.verb(word)[:5]) == forms.split()
+
+
+@pytest.mark.parametrize(
+    ("noun", "expected"),
+    [
+        ("city", "cities"), ("boy", "boys"), ("bus", "buses"), ("potato", "potatoes"), ("piano", "pianos"), ("knife", "knives"),
+        ("police officer", "police officers"), ("fisherman", "fishermen"), ("child", "children"), ("watch", "watches"),
+    ],
+)  # fmt: skip
+def test_english_plurals(noun: str, expected: str) -> None:
+    assert english.plural(noun) == expected
+
+
+def test_english_articles_and_comparatives() -> None:
+    words = ("apple", "hour", "university student", "umbrella", "European city", "honest man", "useful tool", "egg")
+    assert [english.article(word) for word in words] == ["an", "an", "a", "an", "a", "an", "a", "an"]
+    assert english.comparative("big") == ("bigger",)
+    assert english.comparative("pretty") == ("prettier",)
+    assert english.comparative("expensive") == ("more", "expensive")
+
+
+def test_the_package_needs_no_torch() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys; import seq2see.data.corpora as c; next(c.examples('phrases', 'train')); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert corpora.HELD_OUT == 2_000
