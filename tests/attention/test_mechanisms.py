@@ -55,6 +55,16 @@ for _positions in POSITIONS[1:]:
     CASES[f"heads-{_positions}"] = functools.partial(
         MultiHead, QUERY, OTHER, heads=2, positions=_positions, max_length=REACH
     )
+
+
+def heads_of_location_aware(**options) -> MultiHead:
+    """With a small convolution, so that finite differences over its parameters stay quick."""
+    attention = MultiHead(QUERY, OTHER, heads=2, score="location_aware", **options)
+    attention.mechanism = LocationAware(2, 2, filters=2, kernel=3, heads=2, **options)
+    return attention
+
+
+CASES["heads-location_aware"] = heads_of_location_aware
 CASES["heads-grouped"] = functools.partial(MultiHead, QUERY, OTHER, heads=2, kv_heads=1)
 CASES["heads-grouped-additive"] = functools.partial(MultiHead, QUERY, OTHER, heads=2, kv_heads=1, score="additive")
 CASES["heads-qk_norm"] = functools.partial(MultiHead, QUERY, OTHER, heads=2, qk_norm=True)
@@ -147,6 +157,11 @@ def examples(count: int) -> settings:
     return settings(max_examples=count, deadline=None, derandomize=True, database=None)
 
 
+def paths(normaliser: str) -> tuple[bool, ...]:
+    """Both values of need_weights where they take different ways; the fused one is for softmax."""
+    return (True, False) if normaliser == "softmax" else (True,)
+
+
 def within_scope(scope: str, queries: int, length: int, offset: int = 0) -> Tensor:
     """(Tq, Tk) by the definition of each scope; local-p, whose centre is predicted, has a test of its own."""
     allowed = torch.zeros(queries, length, dtype=torch.bool)
@@ -196,24 +211,32 @@ def gradient_plan() -> Iterator[tuple[str, str, str, bool]]:
             yield case, NORMALISERS[(number + turn) % 3], scope, (turn + turn // 5) % 2 == 0
 
 
-@pytest.mark.parametrize(("case", "normaliser", "scope", "masked"), gradient_plan())
+@pytest.mark.parametrize(("case", "normaliser", "scope", "masked"), list(gradient_plan()))
 def test_gradients_are_those_of_finite_differences(case: str, normaliser: str, scope: str, masked: bool) -> None:
-    attention = build(case, normaliser, scope)
-    inputs = make(attention, 3, batch=2, queries=2, length=3)
+    """Of four random mixtures of all outputs, to every number of query, keys, values and parameters: within 1e-7."""
+    attention = copy.deepcopy(build(case, normaliser, scope))
+    leaves = make(attention, 3, batch=2, queries=2, length=3).leaves()
     mask = torch.tensor([[[True, True, False], [True, False, True]], [[False] * 3, [True] * 3]]) if masked else None
-    names = [name for name, _ in attention.named_parameters()]
     mixtures = torch.randn(4, 1000, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
-    def run(query: Tensor, keys: Tensor, values: Tensor, *parameters: Tensor) -> Tensor:
-        named = dict(zip(names, parameters, strict=True))
-        context, weights = torch.func.functional_call(attention, named, (query, keys, values, mask))
-        outputs = torch.cat([context.flatten(), weights.flatten()])
+    def run() -> Tensor:
+        outputs = torch.cat([output.flatten() for output in attention(*leaves, mask)])
         return mixtures[:, : outputs.numel()] @ outputs
 
-    parameters = [parameter.detach().clone().requires_grad_() for parameter in attention.parameters()]
-    assert torch.autograd.gradcheck(
-        run, (*inputs.leaves(), *parameters), eps=1e-6, atol=1e-7, rtol=0, check_undefined_grad=False
-    )
+    targets = [*leaves, *attention.parameters()]
+    found = [torch.autograd.grad(mixed, targets, retain_graph=True, materialize_grads=True) for mixed in run()]
+    step = 1e-6
+    for target, gradient in zip(targets, map(torch.stack, zip(*found, strict=True)), strict=True):
+        numbers = target.detach().view(-1)
+        slopes = []
+        with torch.no_grad():
+            for place, value in enumerate(numbers.tolist()):
+                numbers[place] = value + step
+                above = run()
+                numbers[place] = value - step
+                slopes.append((above - run()) / (2 * step))
+                numbers[place] = value
+        assert (gradient.flatten(1) - torch.stack(slopes, dim=1)).abs().max() <= 1e-7
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
@@ -257,7 +280,7 @@ def test_a_row_that_sees_nothing_is_zero_with_finite_gradients(case: str, shape:
         inputs = make(attention, **shape)
         blind = ~allowed_of(case, scope, inputs).any(dim=-1)
         assert blind.any()
-        for need_weights in (True, False):
+        for need_weights in paths(normaliser):
             leaves = inputs.leaves()
             context, weights = attention(*leaves, inputs.mask, need_weights=need_weights)
             assert (context[blind] == 0.0).all(), (normaliser, scope, need_weights)
@@ -361,7 +384,7 @@ def test_finite_at_huge_inputs(case: str) -> None:
     for normaliser, scope, attention in variants(case, torch.float32):
         inputs = make(attention, 2, queries=4, length=5, kind="rows", dtype=torch.float32)
         leaves = inputs._replace(query=inputs.query * 1e4).leaves()
-        for need_weights in (True, False):
+        for need_weights in paths(normaliser):
             context, weights = attention(*leaves, inputs.mask, need_weights=need_weights)
             assert context.isfinite().all(), (normaliser, scope)
             found = gradients(attention, leaves, [context, weights])
@@ -492,7 +515,7 @@ def test_garbage_in_hidden_keys_changes_nothing(case: str, shape: dict, garbage:
         dirty = inputs._replace(
             keys=inputs.keys.masked_fill(~seen, garbage), values=inputs.values.masked_fill(~seen, -garbage)
         )
-        for need_weights in (True, False):
+        for need_weights in paths(normaliser):
             results = []
             for version in (zeroed, dirty):
                 leaves = version.leaves()
@@ -548,6 +571,8 @@ def test_the_future_does_not_change_the_past(case: str, scope: str, need_weights
 def test_fused_equals_written_out(case: str, shape: dict) -> None:
     for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
         for normaliser, scope, attention in variants(case, dtype):
+            if dtype == torch.float32 and normaliser != "softmax":
+                continue
             inputs = make(attention, **shape, dtype=dtype)
             leaves = inputs.leaves()
             written, weights = attention(*leaves, inputs.mask)
@@ -617,7 +642,7 @@ def fingerprint(module: nn.Module) -> list[object]:
 def test_a_call_keeps_nothing_and_changes_no_input(case: str) -> None:
     for _, scope, attention in variants(case):
         inputs = make(attention, 7, queries=4, length=6, kind="rows")
-        copies = copy.deepcopy(inputs)
+        copies, edits = copy.deepcopy(inputs), [x._version for x in inputs]
         before = fingerprint(attention)
         for need_weights in (True, False):
             leaves = inputs.leaves()
@@ -633,9 +658,8 @@ def test_a_call_keeps_nothing_and_changes_no_input(case: str) -> None:
         assert torch.equal(history, history_before)
         assert [x._version for x in prepared] == versions
         assert fingerprint(attention) == before, scope
-        for one, copied in zip(inputs, copies, strict=True):
-            assert one._version == 0
-            assert torch.equal(one, copied)
+        assert [x._version for x in inputs] == edits
+        assert all(torch.equal(one, copied) for one, copied in zip(inputs, copies, strict=True))
 
 
 @pytest.mark.parametrize("case", ["scaled_dot", "additive", "location_aware", "heads-scaled_dot", "heads-additive"])

@@ -21,13 +21,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from seq2see.attention import Attention, MultiHead
+from seq2see.attention import Attention, Dot, General, MultiHead, ScaledDot
 from seq2see.data import Batch
 from seq2see.models import FAMILIES, Look, Model, build, map_tensors, parameters, reorder
 from seq2see.vocabulary import BOS, PAD
 
 SOURCE_WORDS, TARGET_WORDS = 13, 14
-EXAMPLES = int(os.environ.get("SEQ2SEE_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("SEQ2SEE_EXAMPLES", "3"))
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["f32", "f64"])
 
@@ -291,7 +291,9 @@ def test_memory_and_state_are_trees_of_tensors_with_the_batch_first(variant: str
     grows = VARIANTS[variant][0] == "transformer"
     for step, tokens in enumerate(batch.target_in.unbind(dim=1)):
         assert all(leaf.size(0) == len(batch) for leaf in leaves(state))
-        assert shape_of(state, forget=2 if grows else None) == shape_of(model.start(memory), forget=2 if grows else None)
+        assert shape_of(state, forget=2 if grows else None) == shape_of(
+            model.start(memory), forget=2 if grows else None
+        )
         assert not grows or {leaf.size(2) for leaf in leaves(state)} == {step}
         earlier, before = state, [leaf.clone() for leaf in leaves(state)]
         _, state = model.step(tokens, memory, state)
@@ -337,7 +339,7 @@ def test_keys_are_projected_once_for_each_source(variant: str, monkeypatch: pyte
         _count(monkeypatch, module, "prepare", name, calls)
         for part_name, part in module.named_modules():
             if name in crossing and part_name.split(".")[-1] in ("key_projection", "key_map", "bilinear"):
-                hooks.append(part.register_forward_hook(lambda *_, key=f"{name}'s keys": calls.update([key])))
+                hooks.append(part.register_forward_hook(lambda *_, key=f"{name}.{part_name}": calls.update([key])))
     memory = model.encode(batch.source, batch.source_mask)
     after_encoding = calls.copy()
     assert calls["encoder"] == 1
@@ -416,11 +418,10 @@ def test_every_layer_is_shown_under_its_name(variant: str):
         assert look.weights.shape == (len(batch), heads, sides[kind], keys[kind])
 
 
-@DTYPES
 @LOOKING
 @property_test
-def test_weights_lie_on_what_may_be_looked_at(variant: str, dtype: torch.dtype, pairs: Pairs):
-    model, batch = model_of(variant, dtype), batch_of(pairs)
+def test_weights_lie_on_what_may_be_looked_at(variant: str, pairs: Pairs):
+    model, batch = model_of(variant, torch.float32), batch_of(pairs)
     words = batch.source_mask.squeeze(1)
     for look in model.look(batch):
         weights = look.weights
@@ -431,7 +432,7 @@ def test_weights_lie_on_what_may_be_looked_at(variant: str, dtype: torch.dtype, 
         else:
             assert not weights.masked_fill(batch.source_mask.unsqueeze(1), 0.0).any()
         sums = weights.sum(dim=-1).transpose(1, 2)[real]
-        expected = expected_sums(variant, look, batch).transpose(1, 2)[real].to(dtype)
+        expected = expected_sums(variant, look, batch).transpose(1, 2)[real]
         if "local-p" in variant:
             assert (sums <= expected + 1e-6).all()
             assert (sums > 0).all()
@@ -507,7 +508,7 @@ def _file(rows: dict[tuple[str, int], list[Tensor]], seen: list[tuple[str, Tenso
 @property_test
 def test_looking_does_not_change_what_is_said(variant: str, dtype: torch.dtype, pairs: Pairs):
     model, batch = model_of(variant, dtype), batch_of(pairs)
-    fused, written_out = model(batch), model._run(batch, need_weights=True)
+    fused, written_out = model(batch), model(batch, need_weights=True)
     assert fused.looks == ()
     close(written_out.logits, fused.logits)
 
@@ -528,17 +529,17 @@ def test_saved_and_loaded_it_says_the_same(variant: str, tmp_path: Path):
     assert torch.equal(fresh(batch).logits, model(batch).logits)
 
 
-# A number added to every score of a row leaves its softmax as it is, so the bias of the keys learns nothing, unless
-# something stands between it and the score.
-SHIFTS_ALL_SCORES = "key_projection.bias"
-
-
-def learns_nothing(variant: str, name: str) -> bool:
-    family, changes = VARIANTS[variant]
-    if name.endswith(SHIFTS_ALL_SCORES):
-        own = changes.get("positions") == "rotary" and (".attention.attention." in name or "encoder" in name)
-        between = changes.get("qk_norm") or changes.get("attention", {}).get("score") == "location_aware"
-        return not own and not between and "cross" not in name or ("cross" in name and not changes.get("qk_norm"))
+def learns_nothing(model: Model[Any, Any], name: str) -> bool:
+    """The parameters without effect, each for a reason."""
+    owner, _, parameter = name.rpartition(".")
+    if name == "encoder.blank":  # ByteNet: no column stands behind the last word
+        return model.encoder.columns(10) <= 10
+    if parameter == "bias" and owner.endswith("key_projection"):
+        # The same number on every score of a row leaves its softmax as it is; but not if the key is turned by its
+        # position, normed, or goes through tanh on the way.
+        heads = model.get_submodule(owner.removesuffix(".key_projection"))
+        straight = type(heads.mechanism) in (Dot, ScaledDot, General)
+        return straight and heads.key_norm is None and heads.positions != "rotary"
     return False
 
 
@@ -556,11 +557,11 @@ def test_every_parameter_learns(variant: str):
         assert parameter.grad.isfinite().all(), name
         if parameter.grad.abs().max() < 1e-12:
             silent.add(name)
-    assert silent == {name for name, _ in model.named_parameters() if learns_nothing(variant, name)}
+    assert silent == {name for name, _ in model.named_parameters() if learns_nothing(model, name)}
 
 
 class Precisions(TorchDispatchMode):
-    """Notes every floating-point type that any operation gives back."""
+    """Notes every floating-point type that any operation is given or gives back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -568,9 +569,10 @@ class Precisions(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, Tensor) and tensor.is_floating_point():
-                self.seen.setdefault(tensor.dtype, str(func))
+        for part in (*args, result):
+            for tensor in part if isinstance(part, tuple | list) else [part]:
+                if isinstance(tensor, Tensor) and tensor.is_floating_point():
+                    self.seen.setdefault(tensor.dtype, str(func))
         return result
 
 

@@ -75,7 +75,7 @@ class MultiHead(Attention):
     score        any score, within each head
     width        of all heads together; query_dim if not given. Default heads: the largest of 8, 4, 2, 1 that divides it
     kv_heads     fewer heads for keys and values than for queries (grouped-query attention, Ainslie 2023)
-    qk_norm      queries and keys of each head brought to one size before the product (Henry 2020)
+    qk_norm      RMS norm on the queries and keys of each head (after Henry 2020)
     positions    none; sinusoidal, learned (added to query and keys); rotary; alibi; relative: see positions.py
     """
 

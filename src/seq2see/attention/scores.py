@@ -1,11 +1,11 @@
 """The mechanisms: each one is its score. s is the query, h_j a key.
 
-Dot             s . h_j                              Luong 2015, section 3.1, equation 8
+Dot             s . h_j                              Luong 2015, section 3.1
 ScaledDot       s . h_j / sqrt(d_k)                  Vaswani 2017, section 3.2.1, equation 1
-General         s^T W h_j                            Luong 2015, section 3.1, equation 8
+General         s^T W h_j                            Luong 2015, section 3.1
 Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1.2; Luong's concat
 Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
-Location        (W s)_j                              Luong 2015, section 3.1
+Location        (W s)_j                              Luong 2015, section 3.1, equation 8
 LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2, equations 8 and 9
 """
 
@@ -27,7 +27,7 @@ ADDITIVE_BUDGET = 2**24
 
 
 class Dot(Mechanism):
-    """score(s, h_j) = s . h_j    Luong 2015, section 3.1, equation 8, "dot"."""
+    """score(s, h_j) = s . h_j    Luong 2015, section 3.1, "dot"."""
 
     def make_parameters(self) -> None:
         if self.query_dim != self.key_dim:
@@ -83,7 +83,7 @@ class Cosine(Dot):
 
 
 class General(Mechanism):
-    """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, equation 8, "general"."""
+    """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, "general"."""
 
     def make_parameters(self) -> None:
         self.bilinear = HeadLinear(self.heads, self.key_dim, self.query_dim)
@@ -99,7 +99,7 @@ class General(Mechanism):
 
 
 class Additive(Mechanism):
-    """score(s, h_j) = v^T tanh(W_1 s + W_2 h_j)    Bahdanau 2014, appendix A.1.2; "concat" of Luong 2015, equation 8.
+    """score(s, h_j) = v^T tanh(W_1 s + W_2 h_j)    Bahdanau 2014, appendix A.1.2; "concat" of Luong 2015, section 3.1.
 
     W [s; h] = W_1 s + W_2 h, so W_2 h is computed once per source. The sum inside tanh is a tensor of B x Tq x Tk x
     hidden numbers: it is cut so that no piece exceeds ADDITIVE_BUDGET, and cut pieces are computed again in the
@@ -197,7 +197,7 @@ class LocationAware(Additive):
     """score_j = v^T tanh(W_1 s + W_2 h_j + U f_j),  f = F * weights of the step before.
 
     Chorowski 2015, section 2.2, equations 8 and 9. With `cumulative` the convolution also sees the sum of all earlier
-    weights (Shen 2018, section 2.3), which keeps speech moving forward. Each query depends on the one before, so
+    weights (Shen 2018, section 2.2), which keeps speech moving forward. Each query depends on the one before, so
     several queries are attended one after another.
     """
 

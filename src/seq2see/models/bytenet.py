@@ -34,7 +34,7 @@ class ByteNetConfig(ModelConfig):
         "tiny": {"width": 96, "sets": 1},
         "small": {"width": 128, "sets": 2},
         "base": {"width": 256, "sets": 4},
-        # Section 4.3: 30 blocks on each side, d = 800.
+        # The paper's translation model: 30 blocks on each side, d = 800.
         "paper": {"width": 800, "sets": 6, "extra": 0, "dropout": 0.0},
     }
 

@@ -14,7 +14,7 @@ from seq2see.attention.positions import LearnedPositions
 from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Settings, Size, Vocabulary
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
 
-HALF = math.sqrt(0.5)  # keeps the variance of a sum of two equal parts (section 3.5)
+HALF = math.sqrt(0.5)  # keeps the variance of a sum of two equal parts (section 3.4)
 
 
 class ConvolutionsConfig(Settings):
@@ -67,10 +67,10 @@ class ConvS2SConfig(ModelConfig):
         "tiny": {"encoder": _layers(128, (128, 2, 3)), "decoder": _layers(128, (128, 2, 3))},
         "small": {"encoder": _layers(256, (256, 4, 3)), "decoder": _layers(256, (256, 3, 3))},
         "base": {"encoder": _layers(512, (512, 8, 3)), "decoder": _layers(512, (512, 8, 3))},
-        # WMT'14 English-German, section 4.3: 15 layers on both sides, embeddings of 768.
+        # WMT'14 English-German, sections 4.2 and 5.1: 15 layers on both sides, word vectors of 512.
         "paper": {
-            "encoder": _layers(768, (512, 9, 3), (1024, 4, 3), (2048, 2, 1)),
-            "decoder": _layers(768, (512, 9, 3), (1024, 4, 3), (2048, 2, 1)),
+            "encoder": _layers(512, (512, 10, 3), (768, 3, 3), (2048, 2, 1)),
+            "decoder": _layers(512, (512, 10, 3), (768, 3, 3), (2048, 2, 1)),
         },
     }
 
@@ -133,8 +133,8 @@ class ConvEncoder(Encoder):
         self.key_dim = self.summary_dim = config.embedding
         self.embedding = Words(config, vocabulary)
         self.convolutions = Convolutions(config)
-        # Set by a decoder that attends in several layers: gradients of the encoder are divided by their number
-        # times two (section 3.5).
+        # Set where a decoder attends in several layers: gradients of the encoder are divided by their number
+        # (section 3.4).
         self.gradient = 1.0
 
     def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
@@ -224,7 +224,7 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         query = (self.queries[layer](h) + self.target(words)) * HALF
         prepared = Prepared(memory.keys, memory.values, memory.mask)
         context, weights = self.attention.attend(query, prepared, need_weights=need_weights)
-        # A mean of m values loses a factor sqrt(m) of its spread; m sqrt(1/m) gives it back (section 3.5).
+        # A mean of m values loses a factor sqrt(m) of its spread; m sqrt(1/m) gives it back (section 3.4).
         h = (h + self.contexts[layer](context * memory.scale)) * HALF
         return (h + residual) * HALF, weights
 
@@ -237,5 +237,5 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
 
 def make_convs2s(config: ConvS2SConfig) -> Model[ConvMemory, ConvState]:
     encoder = ConvEncoder(config.encoder, config.source_vocabulary)
-    encoder.gradient = 1 / (2 * len(config.decoder.channels))
+    encoder.gradient = 1 / len(config.decoder.channels)
     return Model(config, encoder, ConvDecoder(config.decoder, config.target_vocabulary, encoder.key_dim))

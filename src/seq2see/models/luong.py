@@ -11,7 +11,7 @@ from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, 
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
-from seq2see.models.rnnsearch import SearchMemory, prepared_of
+from seq2see.models.rnnsearch import SearchMemory, must_hold_weights, prepared_of
 
 
 def _sizes(embedding: int, hidden: int, layers: int) -> dict[str, object]:
@@ -135,7 +135,7 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
             prepared_of(memory),
             offset=state.position,
             history=state.history if self.attention.has_history else None,
-            need_weights=need_weights or self.attention.has_history,
+            need_weights=need_weights or must_hold_weights(self.attention, self.config.attention),
         )
         joined = self._join(context.squeeze(1), top)
         history = self.attention.remember(state.history, weights)

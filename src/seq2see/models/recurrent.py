@@ -63,10 +63,13 @@ class Cell(nn.Module):
 
     def step(self, x: Tensor, state: Tensor) -> Tensor:
         """(B, inputs), (B, state) -> (B, state)."""
+        return self._advance(x, state, self.weights())
+
+    def _advance(self, x: Tensor, state: Tensor, weights: tuple[Tensor, Tensor, Tensor, Tensor]) -> Tensor:
         if self.kind == "lstm":
             hidden, cell = state.chunk(2, dim=-1)
-            return torch.cat(torch.lstm_cell(x, (hidden, cell), *self.weights()), dim=-1)
-        return (torch.gru_cell if self.kind == "gru" else torch.rnn_tanh_cell)(x, state, *self.weights())
+            return torch.cat(torch.lstm_cell(x, (hidden, cell), *weights), dim=-1)
+        return (torch.gru_cell if self.kind == "gru" else torch.rnn_tanh_cell)(x, state, *weights)
 
     def output(self, state: Tensor) -> Tensor:
         """(..., state) -> (..., hidden)."""
@@ -84,14 +87,20 @@ class Cell(nn.Module):
         return outputs, final.squeeze(0)
 
     def _scan(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The same as a loop that ONNX can hold: torch's fused layers export with a fixed number of steps."""
+        """The same as a loop that ONNX can hold: torch's fused layers export with a fixed number of steps.
+
+        Detached, because torch would otherwise trace the loop's backward pass as well, and fails on an LSTM's.
+        """
         from torch._higher_order_ops.scan import scan
 
+        w_ih, w_hh, b_ih, b_hh = self.weights()
+        weights = (w_ih.detach(), w_hh.detach(), b_ih.detach(), b_hh.detach())
+
         def advance(carried: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
-            after = self.step(inputs, carried)
+            after = self._advance(inputs, carried, weights)
             return after, self.output(after).clone()
 
-        final, outputs = scan(advance, state, x.transpose(0, 1), dim=0)
+        final, outputs = scan(advance, state.detach(), x.detach().transpose(0, 1), dim=0)
         return outputs.transpose(0, 1), final
 
     def gates(self, x: Tensor, state: Tensor) -> tuple[Tensor, Gates]:

@@ -46,8 +46,8 @@ class RnnConfig(ModelConfig):
         "base": _sizes(512, 512, 2),
         # Sutskever 2014, section 3.4: four LSTM layers of 1,000, vectors of 1,000, the state handed over once.
         "paper": _sizes(1000, 1000, 4)
-        | {"cell": "lstm", "context": "first state"}
-        | {"encoder": {"embedding": 1000, "hidden": 1000, "layers": 4, "cell": "lstm"}},
+        | {"cell": "lstm", "context": "first state", "dropout": 0.0}
+        | {"encoder": {"embedding": 1000, "hidden": 1000, "layers": 4, "cell": "lstm", "dropout": 0.0}},
     }
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.attention import Prepared
+from seq2see.attention import Attention, Prepared
 from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding, Maxout
@@ -125,7 +125,7 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
             prepared,
             offset=state.position,
             history=state.history if self.attention.has_history else None,
-            need_weights=need_weights or self.attention.has_history,
+            need_weights=need_weights or must_hold_weights(self.attention, self.config.attention),
         )
         context = context.squeeze(1)
         _, cells = self.stack.step(torch.cat([word, context], dim=-1), state.cells)
@@ -147,6 +147,14 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
 
 def prepared_of(memory: SearchMemory) -> Prepared:
     return Prepared(memory.keys, memory.values, memory.mask)
+
+
+def must_hold_weights(attention: Attention, config: AttentionConfig) -> bool:
+    """Where a step is written out though nobody looks: if it remembers its weights, and in an exported local window.
+
+    Past the end of the source that window is empty, where ONNX's fused kernel gives the mean of everything.
+    """
+    return attention.has_history or (torch.compiler.is_exporting() and config.scope != "global")
 
 
 def make_rnnsearch(config: RnnSearchConfig) -> Model[SearchMemory, SearchState]:

@@ -211,7 +211,7 @@ def _choose_threads(task: Translation, config: TrainingConfig) -> float:
     """Seconds a batch takes with the number of threads that is fastest now, which is set."""
     if config.threads is not None or task.device.type != "cpu":
         torch.set_num_threads(config.threads or torch.get_num_threads())
-        return _time_batches(task, _PROBE_SECONDS / 2)
+        return _time_batches(task, 0.0)
     cores = os.cpu_count() or 1
     candidates = sorted({1, max(1, cores // 2), cores})
     times = {}
@@ -224,17 +224,18 @@ def _choose_threads(task: Translation, config: TrainingConfig) -> float:
 
 
 def _time_batches(task: Translation, seconds: float) -> float:
-    """Forward and backward over the first batches, without changing anything."""
+    """Forward and backward over the first batches, at least three, without changing anything."""
     task.model.train()
-    began, count = time.monotonic(), 0
-    while time.monotonic() - began < seconds or count < 2:
+    times: list[float] = []
+    began = time.monotonic()
+    while True:
         for item in task.batches(0, 0):
+            start = time.monotonic()
             task.loss(item, 0).total.backward()
             task.model.zero_grad(set_to_none=True)
-            count += 1
-            if time.monotonic() - began >= seconds and count >= 2:
-                break
-    return (time.monotonic() - began) / count
+            times.append(time.monotonic() - start)
+            if len(times) >= 3 and time.monotonic() - began >= seconds:
+                return sum(times[1:]) / len(times[1:])  # the first one warms up
 
 
 class Stop:

@@ -45,7 +45,7 @@ def identity(draw: Draw, subject: NounPhrase, tense: Tense, room: int) -> Clause
     else:
         predicate = Predicate(hangul.copula(last), _BE, concept=concept)
     predicate.arguments, predicate.complement, predicate.state = korean, head, True
-    return Clause(subject, predicate, tense, negative=negative)
+    return Clause(subject, predicate, tense, negative=negative, topic_only=True)
 
 
 def quality(draw: Draw, subject: NounPhrase, adjective: Adjective, tense: Tense, degree: bool = True) -> Clause:
@@ -150,7 +150,7 @@ def location(draw: Draw, tense: Tense) -> Clause:
     holder = noun_of(draw, lexicon.classes("interior" if position.english == "inside" else "surface"))
     where, spot = definite(draw, holder), draw.concept()
     subject = definite(
-        draw, noun_of(draw, lexicon.classes("small" if position.english == "inside" else "stuff,animal_pet,stuff"))
+        draw, noun_of(draw, lexicon.classes("small" if position.english == "inside" else "stuff,pet_indoors,stuff"))
     )
     predicate = Predicate(_HAVE, _BE, state=True, denied=_LACK, concept=draw.concept())
     predicate.arguments = [*where.korean, (position.korean, spot)]
@@ -233,11 +233,11 @@ _PRICES = tuple(
 
 
 def price(draw: Draw, tense: Tense) -> Clause:
-    """이 책은 만 오천 원이다, this book costs fifteen thousand won: Sino-Korean numerals."""
+    """이 책은 만 오천 원이다, this book is fifteen thousand won: Sino-Korean numerals."""
     kinds, amounts = draw.pick(_PRICES)
     subject = definite(draw, noun_of(draw, kinds))
     amount, number, won = draw.pick(amounts), draw.concept(), draw.concept()
-    predicate = Predicate(hangul.copula("원"), english.verb("cost"), state=True, concept=won)
+    predicate = Predicate(hangul.copula("원"), _BE, state=True, concept=won)
     predicate.arguments = spread(amount.korean, number)
     predicate.complement = [*spread(amount.english, number), ("won", won)]
     return Clause(subject, predicate, tense)

@@ -30,7 +30,7 @@ _LIVING = tuple(
     for korean, word, kinds, preposition, case in (
         ("살다", "live", "lives", "in", "에"),
         ("머무르다:르", "stay", "city,country,live", "in", "에"),
-        ("일하다", "work", "company,school,shop", "at", "에서"),
+        ("일하다", "work", "company,shop", "at", "에서"),
     )
 )
 _PREPOSITIONS = {
@@ -59,7 +59,8 @@ def noun_of(draw: Draw, kinds: tuple[tuple[Noun, ...], ...]) -> Noun:
 def thing(draw: Draw, verb: Verb, room: int, past: bool) -> NounPhrase:
     """A noun phrase for an object, with a relative clause when there is room for one."""
     noun = noun_of(draw, verb.objects)
-    can_single_out = noun.english in lexicon.governing() and noun.article not in ("the", "bare")
+    telling = lexicon.governing().get(noun.english, ())
+    can_single_out = noun.article not in ("the", "bare") and any(v.forms.base not in draw.used for v in telling)
     if room >= 4 and can_single_out and noun.kind not in ("sport", "study") and draw.chance(0.75):
         return object_relative(draw, noun, room - 4, past)
     return nominal.described(draw, noun, room, generic=verb.generic, many=verb.many, single=verb.single)
@@ -137,7 +138,7 @@ def intransitive(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tupl
 
 def idiom(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """take a walk, brush one's teeth: the possessive refers to the subject."""
-    verb = draw.pick(lexicon.IDIOMS)
+    verb = draw.fresh(lexicon.IDIOMS, lambda verb: verb.arguments[0])
     predicate = start(draw, verb)
     concept = draw.concept()
     predicate.arguments = [(text, concept) for text in verb.arguments]
@@ -151,6 +152,8 @@ def motion(
 ) -> tuple[Verb, Predicate]:
     """go to the library."""
     verb = draw.pick(verbs)
+    while verb.stem.text == "모이" and not subject.plural:  # nobody gathers alone
+        verb = draw.pick(verbs)
     predicate = start(draw, verb)
     goal, _ = place(draw, verb.objects, room, past)
     take_object(predicate, goal, verb.case)
@@ -188,12 +191,13 @@ def preposition_is_on(where: NounPhrase) -> bool:
     return where.english[-1][0].lower() == "island"
 
 
+_DOUBLE_OBJECT = lexicon.word_set("give, send, show, lend, teach, sell, tell, throw, read, sing")
 _HUMBLE = {"주": "드리", "빌려주": "빌려드리", "돌려주": "돌려드리"}
 
 
 def dative(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """give the book to Minsu: Korean names the receiver first, and honours one who deserves it (드리다)."""
-    verb = draw.pick(lexicon.DATIVE)
+    verb = draw.fresh(lexicon.DATIVE, _english)
     predicate = start(draw, verb)
     receiver = nominal.person(draw, 0, first=subject.person == 3)
     if receiver.honoured and verb.stem.text in _HUMBLE:
@@ -202,7 +206,10 @@ def dative(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb
     predicate.heavy = given.heavy
     predicate.arguments = [*marked(receiver, "에게"), *marked(given, "을")]
     to = [("to", receiver.korean[-1][1]), *receiver.as_object()]
-    predicate.complement = [*to, *given.english] if given.heavy else [*given.english, *to]
+    if given.heavy:  # the long object comes last: gave Minsu the book that ...
+        predicate.complement = [*(to[1:] if verb.forms.base in _DOUBLE_OBJECT else to), *given.english]
+    else:
+        predicate.complement = [*given.english, *to]
     return verb, predicate
 
 
@@ -255,9 +262,16 @@ def action(
         if room >= 2 and not predicate.heavy:
             if verb.places and draw.chance(0.6):
                 _add_place(draw, verb, predicate)
-            elif (verb.places or verb.preposition) and verb.case != "과" and not predicate.state and draw.chance(0.4):
+            elif _takes_company(verb) and draw.chance(0.4):
                 _add_company(draw, subject, predicate)
     return predicate
+
+
+def _takes_company(verb: Verb) -> bool:
+    """Whether one does it together with others: not what happens to one, nor what already names the other."""
+    if verb.state or verb.chance or verb.alone or verb.case == "과":
+        return False
+    return bool(verb.places or verb.preposition)
 
 
 def _add_manner(draw: Draw, verb: Verb, predicate: Predicate, probability: float) -> None:
@@ -339,7 +353,8 @@ def doing(draw: Draw, room: int, past: bool, tense: Tense, subject: NounPhrase |
     if aspect == "progressive" and (predicate.chance or predicate.forms.base in _MOMENTARY):
         aspect = "" if tense == "past" else "experience"
     clause = Clause(subject, predicate, tense, aspect)
-    clause.negative = draw.chance(0.12) and aspect not in _AFFIRMED
+    habit = tense == "present" and not aspect
+    clause.negative = not habit and draw.chance(0.13) and aspect not in _AFFIRMED
     if clause.negative:
         without_manner(predicate)
         if subject.english and subject.english[0][0] in ("every", "many", "some"):
@@ -351,7 +366,7 @@ def doing(draw: Draw, room: int, past: bool, tense: Tense, subject: NounPhrase |
 _AFFIRMED = frozenset(("progressive", *CONTROL))
 _ONCE = frozenset(("decide", "promise", "start", "forget", "refuse"))
 _MOMENTARY = frozenset(
-    ("discover", "lose", "arrive", "gather", "forget", "break", "miss", "see", "start", "finish", "quit")
+    ("discover", "lose", "arrive", "gather", "forget", "break", "miss", "see", "start", "finish", "quit", "pass")
 )
 
 
@@ -380,7 +395,7 @@ def without_manner(predicate: Predicate) -> None:
 
 def _add_time(draw: Draw, clause: Clause, room: int) -> None:
     habit = clause.tense == "present" and not clause.aspect
-    if clause.predicate.heavy and clause.subject.heavy:
+    if clause.predicate.state or (clause.predicate.heavy and clause.subject.heavy):
         return
     if habit and not clause.negative and draw.chance(0.45):
         clause.korean_frequency, clause.frequency = adverb(draw, draw.pick(lexicon.FREQUENCY))

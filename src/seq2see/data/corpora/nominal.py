@@ -111,7 +111,7 @@ def countable(noun: Noun) -> bool:
     return noun.counter != "-" and (noun.article == "a" or bool(noun.measure) or noun.article == "plural")
 
 
-_UNMODIFIED = frozenset(("sky", "sport", "study", "asset"))
+_UNMODIFIED = frozenset(("sky", "sport", "study", "asset", "city", "country"))
 
 
 def described(
@@ -220,12 +220,12 @@ def with_clause(draw: Draw, noun: Noun, korean: list[Word], words: list[Word]) -
 def role(draw: Draw, room: int) -> NounPhrase:
     """Someone by what they are: 그 학생, 한 학생, 학생들, 많은 학생들, 학생 세 명, 그 친절한 의사."""
     noun = draw.fresh(lexicon.NOUNS["role"], lambda noun: noun.korean)
-    roll = draw.random()
-    if roll < 0.12:
+    unique = noun.english in _UNIQUE
+    if not unique and draw.chance(0.12):
         return count(draw, noun)
     concept = draw.concept()
     adjective = draw.pick(lexicon.DESCRIBING[noun.english]) if room > 0 and draw.chance(0.5) else None
-    determiner, word, plural = draw.pick(_ROLE_DETERMINERS)
+    determiner, word, plural = draw.pick(_ROLE_DETERMINERS[:4] if unique else _ROLE_DETERMINERS)
     if adjective and adjective.lead and determiner == "많은":  # 많은 욕심이 많은 ...
         adjective = None
     korean: list[Word] = []
@@ -246,6 +246,7 @@ def role(draw: Draw, room: int) -> NounPhrase:
     return NounPhrase(korean, [*words, *head], plural=plural, gender=gender_of(noun), concept=concept)
 
 
+_UNIQUE = lexicon.word_set("king, queen, president, prince, princess, hero, ambassador")
 _ROLE_DETERMINERS = (
     ("그", "the", False),
     ("그", "the", False),

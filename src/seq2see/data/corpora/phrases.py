@@ -10,9 +10,9 @@ English -> Korean: Korean keeps to one way of saying (polite 해요체), so that
 """
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
-from seq2see.data.corpora.sentence import sentence
+from seq2see.data.corpora.asking import question, request
+from seq2see.data.corpora.sentence import Sentence, statement
 from seq2see.data.corpora.structure import Draw, Word
 
 Pair = tuple[str, str, tuple[tuple[int, int], ...]]
@@ -34,27 +34,47 @@ def _aim(random: Callable[[], float]) -> int:
     return LONGEST
 
 
+def sentence(draw: Draw, words: int) -> Sentence:
+    """A sentence that aims at so many English words, final mark included."""
+    roll = draw.random()
+    if words <= 12 and roll < (0.3 if words <= 5 else 0.08):
+        return request(draw, words - 1)
+    if words <= 14 and roll < (0.55 if words <= 5 else 0.2):
+        return question(draw, words - 1)
+    return statement(draw, words - 1)
+
+
 def alignment(source: list[Word], target: list[Word]) -> tuple[tuple[int, int], ...]:
     """The pairs of positions whose words share a concept."""
     where: dict[int, list[int]] = {}
     for position, (_, concept) in enumerate(target):
-        where.setdefault(concept, []).append(position)
-    return tuple((position, other) for position, (_, concept) in enumerate(source) for other in where.get(concept, ()))
+        if concept in where:
+            where[concept].append(position)
+        else:
+            where[concept] = [position]
+    links: list[tuple[int, int]] = []
+    for position, (_, concept) in enumerate(source):
+        for other in where[concept]:
+            links.append((position, other))
+    return tuple(links)
 
 
 def pairs(random: Callable[[], float], *, into: str = "english") -> Iterator[Pair]:
     """An endless stream of (source, target, alignment), with repetitions."""
     to_english = into == "english"
     while True:
-        draw = Draw(random, canonical=not to_english)
-        built = sentence(draw, _aim(random))
-        if len(built.english) >= LONGEST or len(built.korean) >= LONGEST:
+        built = sentence(Draw(random, canonical=not to_english), _aim(random))
+        korean, english = built.korean, built.english
+        if len(english) >= LONGEST or len(korean) >= LONGEST:
             continue
-        if any(one[0] == two[0] == "that" for one, two in pairwise(built.english)):  # correct, and hard on the eye
+        korean.append((built.mark, -1))
+        english.append((built.mark, -1))
+        korean_text = " ".join([word for word, _ in korean])
+        english_text = " ".join([word for word, _ in english])
+        if " that that " in english_text:  # correct, and hard on the eye
             continue
-        korean = [*built.korean, (built.mark, -1)]
-        english = [*built.english, (built.mark, -1)]
-        first = english[0][0]
-        english[0] = (first[0].upper() + first[1:], english[0][1])
-        source, target = (korean, english) if to_english else (english, korean)
-        yield " ".join([w for w, _ in source]), " ".join([w for w, _ in target]), alignment(source, target)
+        english_text = english_text[0].upper() + english_text[1:]
+        if to_english:
+            yield korean_text, english_text, alignment(korean, english)
+        else:
+            yield english_text, korean_text, alignment(english, korean)

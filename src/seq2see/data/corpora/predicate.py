@@ -40,7 +40,7 @@ class Auxiliary(NamedTuple):
 
 _HAVE = Stem("있", "regular", "existence")
 _LACK = Stem("없", "regular", "existence")
-_HAVE_HONOURED = Stem("계시", "시", "existence")
+_HAVE_HONOURED = Stem("계시", "시", "verb")
 _DO = Stem("하", "하")
 _BE_FORMS = VerbForms("be", "is", "was", "been", "being")
 
@@ -84,7 +84,6 @@ CONTROL = (
     "forget",
     "refuse",
 )
-STATIVE = frozenset({"want", "like", "dislike", "can", "must", "experience", "hope", "intend"})
 
 # An ending turns a stem in a tense into the last eojeol or eojeols; a word after it carries the connective.
 Ending = Callable[[Stem, Tense], tuple[str, ...]]
@@ -294,16 +293,26 @@ def finite(forms: VerbForms, agreement: str, tense: str) -> tuple[str, ...]:
 _CAN = {"present": "can", "past": "could"}
 
 
+def _participle(clause: Clause) -> str:
+    """seen, eaten; one who went to a place and is back has *been* there."""
+    forms, complement = clause.predicate.forms, clause.predicate.complement
+    back = forms.base == "go" and not forms.after and bool(complement) and complement[0][0] == "to"
+    return "been" if back else forms.participle
+
+
 def _head_and_tail(clause: Clause, roles: Roles) -> tuple[VerbForms, int, list[Word]]:
     forms = clause.predicate.forms
     if not clause.aspect:
         return forms, roles.verb, [(text, roles.verb) for text in forms.after]
     auxiliary = AUXILIARIES[clause.aspect]
     head = auxiliary.forms
-    governed = {"to": forms.base, "ing": forms.gerund, "base": forms.base, "participle": forms.participle}
-    form = governed[auxiliary.shape]
-    if auxiliary.shape == "participle" and forms.base == "go" and not forms.after:
-        form = "been"
+    match auxiliary.shape:
+        case "ing":
+            form = forms.gerund
+        case "participle":
+            form = _participle(clause)
+        case _:
+            form = forms.base
     tail = [(text, roles.auxiliary) for text in head.after]
     if auxiliary.shape == "to":
         tail.append(("to", roles.auxiliary))

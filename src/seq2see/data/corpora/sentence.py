@@ -8,7 +8,7 @@ the topic comes last in English (민수는 비가 오면 ..., Minsu ... if it ra
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from seq2see.data.corpora import being, hangul, lexicon, nominal
+from seq2see.data.corpora import being, lexicon, nominal
 from seq2see.data.corpora.clause import (
     EVENTS,
     LIGHT,
@@ -18,9 +18,7 @@ from seq2see.data.corpora.clause import (
     english_clause,
     korean_clause,
     start,
-    without_manner,
 )
-from seq2see.data.corpora.hangul import Stem, conjugate
 from seq2see.data.corpora.predicate import (
     Ending,
     Roles,
@@ -28,18 +26,16 @@ from seq2see.data.corpora.predicate import (
     english_predicate,
     fact,
     indirect_question,
-    interrogative,
     linking,
     nonfinite,
     quotation,
     untensed,
-    with_operator,
 )
-from seq2see.data.corpora.structure import Clause, Draw, NounPhrase, Predicate, Tense, Word, marked
+from seq2see.data.corpora.structure import Clause, Draw, NounPhrase, Predicate, Tense, Word
 
 _PAST_LIKE = frozenset(("past", "pluperfect", "would"))
 _SHIFTED = {"present": "past", "past": "pluperfect", "future": "would"}
-_TENSES: tuple[Tense, ...] = ("past", "past", "past", "present", "present", "future")
+TENSES: tuple[Tense, ...] = ("past", "past", "past", "present", "present", "future")
 
 
 @dataclass(slots=True)
@@ -58,7 +54,7 @@ def shown_tense(tense: Tense, past: bool) -> str:
 
 def embed(clause: Clause, draw: Draw, ending: Ending, past: bool) -> tuple[list[Word], list[Word], Roles]:
     """A finite clause inside another: 이/가 on its subject, English in its own tense."""
-    _drop_unclear_time(clause)
+    drop_unclear_time(clause)
     korean, roles = korean_clause(clause, draw, ending, inner_particle(clause), front=clause.fixed)
     return korean, english_clause(clause, roles, shown_tense(clause.tense, past)), roles
 
@@ -68,7 +64,7 @@ def inner_particle(clause: Clause) -> str:
     return "에게" if clause.possessed else "이"
 
 
-def _drop_unclear_time(clause: Clause) -> None:
+def drop_unclear_time(clause: Clause) -> None:
     """A time next to a clause inside would be read with the wrong verb in either language."""
     if clause.predicate.heavy and not clause.fixed:
         clause.korean_time, clause.english_time = [], []
@@ -138,12 +134,14 @@ def report(draw: Draw, words: int, tense: Tense, past: bool, depth: int) -> Clau
 
 
 def _reported(draw: Draw, mode: str, speaker: NounPhrase, words: int, past: bool, depth: int) -> Clause:
-    tense = "future" if mode in ("expected", "quote_future") else draw.pick(_TENSES)
+    tense = "future" if mode in ("expected", "quote_future") else draw.pick(TENSES)
     if mode == "question":
         subject = nominal.person(draw, 0, first=speaker.person == 3)
         clause = doing(draw, min(words, 12), past, tense, subject)
         clause.negative, clause.frequency, clause.korean_frequency = False, [], []
         return clause
+    if mode == "expected":
+        return doing(draw, words, past, tense)
     if mode == "quote_future" or (draw.chance(0.2) and words < 14):
         subject = _self(draw, speaker)
         return doing(draw, words, past, tense, subject)
@@ -158,9 +156,15 @@ def _self(draw: Draw, speaker: NounPhrase) -> NounPhrase:
         return nominal.pronoun(draw, "우리" if speaker.plural else "나")
     concept = draw.concept()
     subject = speaker.pronoun()
-    korean = "자신들" if speaker.plural else "자기"
+    korean = "본인" if speaker.honoured else "자신들" if speaker.plural else "자기"
     return NounPhrase(
-        [(korean, concept)], [(subject.english[0][0], concept)], 3, speaker.plural, speaker.gender, concept=concept
+        [(korean, concept)],
+        [(subject.english[0][0], concept)],
+        3,
+        speaker.plural,
+        speaker.gender,
+        speaker.honoured,
+        concept=concept,
     )
 
 
@@ -190,6 +194,8 @@ def with_subordinate(draw: Draw, words: int, tense: Tense, past: bool) -> Clause
     main = doing(draw, words - share, past or tense == "past", tense)
     if main.subject.heavy or main.predicate.heavy:
         main.korean_time, main.english_time = [], []
+    if main.aspect == "experience":
+        return main
     if draw.chance(0.55):
         _same_subject(draw, main, share, past)
     else:
@@ -205,11 +211,17 @@ _KINDS = {
 }
 
 
+def _unused(draw: Draw, kinds: tuple[str, ...]) -> list[str]:
+    """The kinds of clause that this sentence has not had yet: two reasons in a row read badly."""
+    return [kind for kind in kinds if kind not in draw.used]
+
+
 def subordinate(draw: Draw, words: int, tense: Tense, past: bool) -> tuple[list[Word], list[Word]]:
     """A clause of cause, condition or time with a subject of its own."""
     looks_back = shown_tense(tense, past) in _PAST_LIKE
     inner_tense: Tense = "past" if tense == "past" else "present"
-    kind = draw.fresh(_KINDS[tense], str)
+    kind = draw.pick(_unused(draw, _KINDS[tense]) or _KINDS[tense])
+    draw.used.add(kind)
     if kind in ("because", "since", "if") and draw.chance(0.5 if words < 8 else 0.25):
         inner = being.weather(draw, inner_tense, kind == "if")
     elif kind in ("because", "since") and draw.chance(0.6):
@@ -250,7 +262,7 @@ _SAME = {
     "future": ("because", "before", "after", "while", "to", "to"),
 }
 _PURPOSEFUL = lexicon.word_set(
-    "go, come, run, walk, fly, buy, make, study, work, call, move, save, learn, practice, borrow, earn, cook, meet"
+    "go, come, fly, buy, study, work, call, move, save, learn, practice, borrow, earn, cook, meet"
 )
 
 
@@ -261,11 +273,15 @@ def _same_subject(draw: Draw, main: Clause, words: int, past: bool) -> None:
     silent = NounPhrase(
         [], subject.english, subject.person, subject.plural, subject.gender, subject.honoured, concept=subject.concept
     )
-    kind = draw.fresh(_SAME[main.tense], str)
-    if kind == "to" and main.predicate.forms.base not in _PURPOSEFUL:
-        kind = "because"
-    if main.aspect not in ("", "progressive") and kind in ("and", "while"):
-        kind = "because"
+    kinds = _unused(draw, _SAME[main.tense])
+    if main.predicate.forms.base not in _PURPOSEFUL:
+        kinds = [kind for kind in kinds if kind != "to"]
+    if main.aspect not in ("", "progressive") or main.predicate.state:
+        kinds = [kind for kind in kinds if kind not in ("and", "while")]
+    if not kinds:
+        return
+    kind = draw.pick(kinds)
+    draw.used.add(kind)
     if kind == "because":
         if main.tense == "past" and main.aspect in ("can", "like", "dislike", "enjoy"):
             main.aspect = ""  # what one is able to do needs no such reason
@@ -274,7 +290,17 @@ def _same_subject(draw: Draw, main: Clause, words: int, past: bool) -> None:
         return
     willed = kind in ("while", "to")
     among = ONGOING if kind == "while" else frozenset()
-    done = action(draw, silent, words - 2, looks_back, willed=willed, dynamic=True, frames=LIGHT, among=among)
+    done = action(
+        draw,
+        silent,
+        words - 2,
+        looks_back,
+        willed=willed,
+        dynamic=True,
+        frames=LIGHT,
+        among=among,
+        adjuncts=kind != "while",
+    )
     inner = Clause(silent, done)
     if kind == "and":
         _chain(draw, main, inner, past)
@@ -305,12 +331,11 @@ def particle_of(clause: Clause, draw: Draw) -> str:
     """은/는 for what is known, 이/가 for what is new."""
     if clause.topic_only:
         return "은"
-    first = clause.subject.english[0][0]
-    new = first in _NEW
     if clause.fixed:
         return "이"
-    if clause.predicate.heavy or clause.korean_sub:
+    if clause.predicate.heavy or clause.korean_sub:  # another 이/가 follows inside
         return "은"
+    new = clause.subject.english[0][0] in _NEW
     return "이" if new else draw.variant(("은", "은", "은", "은", "이"))
 
 
@@ -346,7 +371,7 @@ def final(draw: Draw, clause: Clause) -> Ending:
 
 def statement(draw: Draw, words: int) -> Sentence:
     """A statement of about so many English words."""
-    tense = draw.pick(_TENSES)
+    tense = draw.pick(TENSES)
     if words >= 30:
         return _compound(draw, words, tense, subordinate_first=draw.chance(0.5))
     if words >= 21 or (words >= 13 and draw.chance(0.35)):
@@ -365,7 +390,7 @@ def _fronted(draw: Draw, words: int, tense: Tense) -> Sentence:
     share = max(4, int(words * (0.3 + 0.2 * draw.random())))
     korean, english = subordinate(draw, min(share, 16), tense, False)
     main = core(draw, words - len(english) - 1, tense, False, acting=True)
-    _drop_unclear_time(main)
+    drop_unclear_time(main)
     rest_korean, rest = spoken(main, draw, final(draw, main))
     return Sentence([*korean, *rest_korean], [*english, (",", english[0][1]), *rest])
 
@@ -380,12 +405,12 @@ def _compound(draw: Draw, words: int, tense: Tense, subordinate_first: bool) -> 
     left = words - len(english)
     first = core(draw, int(left * (0.4 + 0.2 * draw.random())), tense, False)
     suffix, conjunction = draw.pick((("고", "and"), ("지만", "but")))
-    _drop_unclear_time(first)
+    drop_unclear_time(first)
     first_korean, roles = _linked(first, draw, linking(suffix))
     first_english = english_clause(first, roles, first.tense)
     korean, english = [*korean, *first_korean], [*english, *first_english]
     second = core(draw, words - len(english) - 2, tense, False)
-    _drop_unclear_time(second)
+    drop_unclear_time(second)
     rest_korean, rest = spoken(second, draw, final(draw, second))
     link = [(",", roles.connective), (conjunction, roles.connective)]
     return Sentence([*korean, *rest_korean], [*english, *link, *rest])
@@ -393,121 +418,3 @@ def _compound(draw: Draw, words: int, tense: Tense, subordinate_first: bool) -> 
 
 def _linked(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], Roles]:
     return korean_clause(clause, draw, ending, particle_of(clause, draw), front=clause.fixed)
-
-
-# Questions and requests ---------------------------------------------------------------------------------------------
-
-
-def _listener(draw: Draw) -> NounPhrase:
-    """You: 너 in plain speech, nobody at all in polite speech, where English still says you."""
-    if draw.register == "plain":
-        return nominal.pronoun(draw, "너")
-    concept = draw.concept()
-    return NounPhrase([], [("you", concept)], 2, objective="you", concept=concept)
-
-
-def question(draw: Draw, words: int) -> Sentence:
-    """민수는 집에 갔어요 ?, Did Minsu go home ?"""
-    if draw.chance(0.5):
-        return wh_question(draw, words)
-    tense = draw.pick(_TENSES)
-    subject = _listener(draw) if draw.chance(0.5) else nominal.person(draw, words - 6, first=False)
-    if words < 9 and draw.chance(0.3):
-        clause = being.state(draw, subject, tense)
-    else:
-        clause = doing(draw, words, tense == "past", tense, subject)
-    clause.negative = False
-    return _asked(draw, clause, None)
-
-
-def _asked(draw: Draw, clause: Clause, asked: Word | None) -> Sentence:
-    _drop_unclear_time(clause)
-    particle = particle_of(clause, draw)
-    korean, roles = korean_clause(clause, draw, interrogative(draw.register), particle)
-    predicate = clause.predicate
-    operator, rest = with_operator(clause, roles, clause.tense, roles.future)
-    subject = clause.subject.english
-    if not clause.subject.korean:  # a listener whom Korean does not name: the predicate implies you
-        subject = [("you", korean[-1][1])]
-        yours = clause.subject.concept
-        predicate.complement = [(t, korean[-1][1] if c == yours else c) for t, c in predicate.complement]
-    tail = [*clause.frequency, *rest, *predicate.complement, *predicate.after, *clause.english_time]
-    lead = [asked] if asked else []
-    return Sentence(korean, [*lead, *operator, *subject, *tail], "?")
-
-
-def wh_question(draw: Draw, words: int) -> Sentence:
-    """무엇을 샀어요 ?, What did you buy ? 누가, 누구를, 언제, 왜 and 어디에 likewise."""
-    tense: Tense = draw.pick(("past", "past", "future"))
-    concept = draw.concept()
-    subject = _listener(draw) if draw.chance(0.5) else nominal.person(draw, 0, first=False)
-    kind = draw.pick(("what", "whom", "where", "when", "why", "who"))
-    if kind == "who":
-        who = NounPhrase([("누구", concept)], [("who", concept)], gender="m", concept=concept)
-        clause = doing(draw, words, tense == "past", tense, who)
-        clause.negative, clause.korean_time, clause.english_time = False, [], []
-        korean, roles = korean_clause(clause, draw, interrogative(draw.register), "이")
-        return Sentence(korean, english_clause(clause, roles, clause.tense), "?")
-    if kind in ("when", "why"):
-        clause = doing(draw, words, tense == "past", tense, subject)
-        clause.negative = False
-        if kind == "when":
-            clause.korean_time, clause.english_time = [], []
-        clause.predicate.before.insert(0, ("언제" if kind == "when" else "왜", concept))
-        return _asked(draw, clause, (kind, concept))
-    verbs = {"what": lexicon.TRANSITIVE, "whom": lexicon.PERSON, "where": lexicon.MOTION}[kind]
-    verb = draw.pick(verbs)
-    while verb.state or verb.stem.text == "하" or (kind == "where" and verb.preposition != "to"):
-        verb = draw.pick(verbs)
-    predicate = start(draw, verb)
-    korean_word, english_word = {"what": ("무엇", "what"), "whom": ("누구", "who"), "where": ("어디", "where")}[kind]
-    asked = NounPhrase([(korean_word, concept)], [(english_word, concept)], concept=concept)
-    predicate.arguments = marked(asked, verb.case)
-    clause = Clause(subject, predicate, tense)
-    return _asked(draw, clause, (english_word, concept))
-
-
-def request(draw: Draw, words: int) -> Sentence:
-    """문을 닫으세요, Please close the door; 가자, Let's go; 울지 마세요, Please do not cry."""
-    listener = NounPhrase([], [("you", 0)], 2)
-    predicate = action(draw, listener, words - 3, False, willed=True, dynamic=True)
-    verb, kind = predicate.concept, draw.pick(("do", "do", "let", "not"))
-    stem = predicate.stem
-    honoured = predicate.honorific or hangul.honorific(stem)
-    lead = [(text, verb) for text in predicate.lead]
-    tail: list[Word]
-    polite = [] if draw.register == "plain" else [("please", verb)]
-    if kind == "let":
-        shown = conjugate(stem, "자" if draw.register == "plain" else "읍시다")
-        tail, opening = [(shown, verb)], [("let's", verb)]
-        ours = {"your": "our"}
-    elif kind == "not":
-        denial = draw.concept()
-        stop = {"plain": "마라", "polite": "마세요", "formal": "마십시오"}[draw.register]
-        tail, ours = [(conjugate(stem, "지"), verb), (stop, denial)], {}
-        opening = [*((text, denial) for text, _ in polite), ("do", denial), ("not", denial)]
-        without_manner(predicate)
-    else:
-        shown = _command(draw, stem, honoured)
-        tail, opening, ours = [(shown, verb)], polite, {}
-    korean = [*predicate.before, *predicate.arguments, *predicate.manner, *lead, *tail]
-    forms = predicate.forms
-    verbal = [(text, verb) for text in (forms.base, *forms.after)]
-    english = [*opening, *verbal, *predicate.complement, *predicate.after]
-    return Sentence(korean, [(ours.get(text, text), concept or verb) for text, concept in english])
-
-
-def _command(draw: Draw, stem: Stem, honoured: Stem) -> str:
-    if draw.register == "plain":
-        return conjugate(stem, "아라")
-    return conjugate(honoured, "아요" if draw.register == "polite" else "읍시오")
-
-
-def sentence(draw: Draw, words: int) -> Sentence:
-    """A sentence that aims at so many English words, final mark included."""
-    roll = draw.random()
-    if words <= 12 and roll < (0.3 if words <= 5 else 0.08):
-        return request(draw, words - 1)
-    if words <= 14 and roll < (0.55 if words <= 5 else 0.2):
-        return question(draw, words - 1)
-    return statement(draw, words - 1)

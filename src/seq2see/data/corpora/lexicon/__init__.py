@@ -56,6 +56,7 @@ class Verb(NamedTuple):
     generic: bool = False
     many: bool = False
     single: bool = False
+    alone: bool = False
     arguments: tuple[str, ...] = ()
     complement: tuple[str, ...] = ()
     honorific: Stem | None = None
@@ -177,8 +178,9 @@ def _verb(citation: str, english_phrase: str, marks: str, objects: str = "", idi
         generic="generic" in flags,
         many="many" in flags,
         single="single" in flags,
+        alone="alone" in flags,
         arguments=lead if idiom else (),
-        honorific=Stem(suppletive, "시", stem.part) if suppletive else None,
+        honorific=Stem(suppletive, "시") if suppletive else None,
     )
 
 

@@ -3,7 +3,7 @@
     Korean[:irregular] | English | classes | marks
 
 Marks: `있` conjugates like 있다 (맛있는); `feeling` needs -아하다 with a third person (기뻐하다); `attr` stands only
-before a noun, in its past form (오래된).
+before a noun (오래된, 낡은).
 """
 
 ADJECTIVES = """
@@ -29,36 +29,36 @@ ADJECTIVES = """
 싸다 | cheap | book,clothes,shoes,hat,furniture,container,machine,pen,toy,fruit,vegetable
 무겁다:ㅂ | heavy | book,furniture,container,machine,tool,instrument
 가볍다:ㅂ | light | container,machine,tool,shoes,clothes
-낡다 | old | book,clothes,shoes,furniture,container,machine,vehicle,building,instrument,boat
+낡다 | old | book,clothes,shoes,furniture,container,machine,vehicle,building,instrument,boat | attr
 튼튼하다 | sturdy | furniture,container,building,shoes,boat,tool
 예쁘다 | pretty | clothes,shoes,hat,accessory,flower,container,picture,toy,gift,sheet
-아름답다:ㅂ | beautiful | flower,picture,city,nature,building,song,tree,sky
+아름답다:ㅂ | beautiful | flower,picture,town,nature,building,song,tree,sky
 멋지다 | stylish | clothes,shoes,hat,accessory,vehicle
 귀엽다:ㅂ | cute | animal,toy
 더럽다:ㅂ | dirty | clothes,shoes,container,room,sheet,vehicle
 깨끗하다 | clean | clothes,shoes,container,room,sheet,vehicle
 편하다 | comfortable | clothes,shoes,furniture,vehicle
-편리하다 | convenient | machine,tool
-새롭다:ㅂ | new | idea
-유용하다 | useful | tool,machine,book,idea
-특별하다 | special | gift,idea,event
-소중하다 | precious | accessory,gift,letter,idea
+편리하다 | convenient | machine
+새롭다:ㅂ | new | idea_fresh
+유용하다 | useful | tool,machine,book,idea_useful
+특별하다 | special | gift,idea_special,event
+소중하다 | precious | accessory,gift,letter,idea_dear
 날카롭다:ㅂ | sharp | pen_knife
 빠르다:르 | fast | vehicle,animal_fast,boat
 느리다 | slow | vehicle,animal_slow,boat,machine
 위험하다 | dangerous | animal_wild,nature,sport
-안전하다 | safe | city,country,vehicle,toy
+안전하다 | safe | town,country,vehicle,toy
 사납다:ㅂ | fierce | animal_wild
 영리하다 | clever | animal_clever
-시끄럽다:ㅂ | noisy | machine,venue,city,vehicle
-조용하다 | quiet | venue,room,city,nature
+시끄럽다:ㅂ | noisy | machine,venue,town,vehicle
+조용하다 | quiet | venue,room,town,nature
 넓다 | spacious | room,venue,building_house
 좁다 | narrow | room
 밝다 | bright | room,sky_light
 어둡다:ㅂ | dark | room
-복잡하다 | complicated | idea,machine
-단순하다 | simple | idea,toy
-재미있다 | interesting | book,film,poem,idea,study,song | 있
+복잡하다 | complicated | idea_hard,machine
+단순하다 | simple | idea_hard,toy
+재미있다 | interesting | book,film,poem,idea_interesting,study,song | 있
 재미없다 | boring | book,film,poem,study,event | 있
 지루하다 | tedious | film,book,event
 슬프다 | sad | film,song,tale
@@ -70,11 +70,11 @@ ADJECTIVES = """
 짧다 | short | letter,film,poem,book,clothes_long
 두껍다:ㅂ | thick | book,clothes,sheet
 얇다 | thin | book,clothes,sheet
-중요하다 | important | idea,event,letter,book,paper
-이상하다 | strange | idea,film,letter,book
-훌륭하다 | excellent | book,film,poem,picture,idea
+중요하다 | important | idea_weighty,event,letter,book,paper
+이상하다 | strange | idea_odd,film,letter,book
+훌륭하다 | excellent | book,film,poem,picture,idea_good
 오래되다 | ancient | building,tree,picture | attr
-유명하다 | famous | role_known,film,book,song,picture,city,building,restaurant
+유명하다 | famous | role_known,film,book,song,picture,town,building,restaurant
 친절하다 | kind | role
 똑똑하다 | smart | role
 착하다 | good-hearted | role
@@ -105,15 +105,15 @@ ADJECTIVES = """
 푸르다:러 | azure | sky_blue
 둥글다 | round | furniture_table,toy,container,sky_moon
 가늘다 | slender | pen,tree
-평범하다 | ordinary | clothes,idea,building
-독특하다 | unique | clothes,idea,building,picture,hat
+평범하다 | ordinary | clothes,idea_plain,building
+독특하다 | unique | clothes,idea_unique,building,picture,hat
 화려하다 | fancy | clothes,accessory,building,hat
 소박하다 | modest | building,clothes,gift
-흥미롭다:ㅂ | fascinating | book,idea,film,study
+흥미롭다:ㅂ | fascinating | book,idea_interesting,film,study
 신비롭다:ㅂ | mysterious | nature,tale,sky
-평화롭다:ㅂ | peaceful | nature,country,city
+평화롭다:ㅂ | peaceful | nature,country,town
 해롭다:ㅂ | harmful | insect
-낯설다 | unfamiliar | city,country,idea
+낯설다 | unfamiliar | town,country,idea_unknown
 """
 
 # What one says of a person's present state; only the predicate, never before a noun

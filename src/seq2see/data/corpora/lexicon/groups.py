@@ -62,14 +62,16 @@ stage: theater, school, square, park
 paper_form: application form, contract
 poem_paper: essay, thesis
 plan: plan, suggestion
+pet_indoors: dog, cat, puppy, kitten, parrot
+indoors: room, living room, kitchen, bedroom, bathroom, basement, meeting room, laboratory, garage, study room
 planned: plan, topic, method, goal
 parcel: package, letter, postcard, bouquet
 offer: suggestion, invitation, gift
 idea_opinion: opinion, advice, suggestion
 idea_changed: plan, topic, habit, goal, rule
 method: method, opinion, theory, plan
-school: school, university, high school, middle school, elementary school, kindergarten, gym
-company: company, hospital, factory
+school: school, university, high school, middle school, elementary school, kindergarten
+company: company, hospital, factory, bank, post office, airport, city hall, embassy, zoo, art museum
 height: mountain, hill, tower, ladder
 depth: basement, valley, riverside
 live: countryside, island, dormitory
@@ -115,5 +117,17 @@ stuff: book, novel, dictionary, notebook, cup, hat, key, umbrella, letter, bag, 
 bought: +fruit, snack, book, clothes, shoes, hat, accessory, container, pen, stationery, toy, gift, flower,
   furniture, machine
 liked: +fruit, snack, slice, dish, meat, drink, cold_drink, film, song, sport, study, animal, flower, book
-lives: +city, country, live
+lives: +city, country, live, town
+idea_interesting: story, topic, experience, hobby, riddle, question, legend, idea
+idea_special: plan, experience, promise, reason, story
+idea_dear: promise, experience, dream, opportunity, advice
+idea_unique: idea, habit, hobby, method, opinion, theory
+idea_plain: hobby, story, idea, habit, problem
+idea_useful: information, advice, method, word, example, opportunity, experience
+idea_weighty: problem, question, plan, promise, method, reason, rule, experience, fact, goal
+idea_odd: question, dream, idea, story, rumor, reason, habit, joke, sentence
+idea_hard: problem, question, plan, method, rule, theory, sentence, reason
+idea_fresh: plan, idea, method, rule, goal, habit, word, opportunity, dream, theory
+idea_good: plan, idea, suggestion, answer, explanation, theory
+idea_unknown: word, sentence, topic
 """

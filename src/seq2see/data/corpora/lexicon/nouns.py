@@ -199,6 +199,8 @@ NOUNS = """
 뉴욕 ^New York, 도쿄 ^Tokyo, 베를린 ^Berlin, 로마 ^Rome, 베이징 ^Beijing, 시드니 ^Sydney, 하노이 ^Hanoi
 방콕 ^Bangkok, 모스크바 ^Moscow, 마드리드 ^Madrid, 토론토 ^Toronto, 보스턴 ^Boston, 시카고 ^Chicago, 빈 ^Vienna
 프라하 ^Prague, 카이로 ^Cairo, 뮌헨 ^Munich, 오사카 ^Osaka
+@town 곳
+도시 city, 마을 village, 소도시 small town, 농촌 farming village, 어촌 fishing village, 관광지 tourist spot
 @country -
 한국 ^Korea, 미국 !United States, 영국 ^England, 독일 ^Germany, 프랑스 ^France, 일본 ^Japan, 중국 ^China
 캐나다 ^Canada, 호주 ^Australia, 이탈리아 ^Italy, 스페인 ^Spain, 베트남 ^Vietnam, 태국 ^Thailand, 인도 ^India
@@ -217,7 +219,7 @@ NOUNS = """
 문장 sentence, 습관 habit, 정보 ~information, 설명 explanation, 취미 hobby, 목표 goal, 기회 opportunity, 변명 excuse
 수수께끼 riddle, 전설 legend
 @asset -
-시간 ~time, 돈 ~money, 힘 ~strength, 용기 ~courage, 자신감 ~confidence, 여유 ~leisure
+시간 ~time, 돈 ~money, 힘 ~strength, 용기 ~courage, 자신감 ~confidence
 @sky -
 하늘 !sky, 해 !sun, 달 !moon, 별 star, 구름 cloud, 무지개 rainbow, 노을 !sunset
 """

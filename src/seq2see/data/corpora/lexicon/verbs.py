@@ -4,13 +4,13 @@
 
 Marks: a letter names a group of manner adverbs (see adverbs.py); `state` has no progressive; `chance` is nothing
 one can want, be able or be obliged to do; `generic` makes a bare object plural in English (sell apples) and an
-instrument definite (play the piano); `many` wants several of a thing, `single` one; `poss` gives the object to the
-subject (wash *his* hands); `at=a,b` gives the classes of places where it happens (default: common venues), `at=-`
-none. English words after the first stay behind the verb (wait *for*, take *off*).
+instrument definite (play the piano); `many` wants several of a thing, `single` one; `alone` has no company; `poss`
+gives the object to the subject (wash *his* hands); `at=a,b` gives the classes of places where it happens (default:
+common venues), `at=-` none. English words after the first stay behind the verb (wait *for*, take *off*).
 """
 
 INTRANSITIVE = """
-자다 | sleep | l q at=room,venue
+자다 | sleep | l q at=room,venue alone
 쉬다 | rest | l
 웃다 | laugh | b j
 울다 | cry | b q
@@ -43,8 +43,8 @@ INTRANSITIVE = """
 연습하다 | practice | d l
 농담하다 | joke | l
 떠나다 | leave | m q x at=-
-눕다:ㅂ | lie down | q at=room
-놀다 | play | l q
+눕다:ㅂ | lie down | q at=room alone
+놀다 | play | q
 성공하다 | succeed | chance at=-
 실패하다 | fail | chance at=-
 미소 짓다:ㅅ | smile | q at=venue
@@ -130,10 +130,9 @@ TRANSITIVE = """
 계획하다 | plan | event_held | at=-
 취소하다 | cancel | event | m at=-
 놓치다 | miss | vehicle_ride,event | chance at=- single
-방문하다 | visit | city,country,building,museum | at=-
-구경하다 | look around | venue_seen,shop,city,building | m at=-
+방문하다 | visit | city,country,town,museum | at=-
+구경하다 | look around | venue_seen,shop,city,town | m at=-
 떠나다 | leave | city,country | m q at=-
-지키다 | keep | promise | l at=-
 깨다 | break | glass | chance at=room,venue
 주문하다 | order | dish,meat,snack,drink,cold_drink,slice | at=restaurant
 맛보다 | taste | dish,meat,snack,fruit,drink | at=restaurant
@@ -148,7 +147,7 @@ TRANSITIVE = """
 복사하다 | copy | paper,book_report | m at=room_work
 인쇄하다 | print | paper,book_report | m at=room_work
 포장하다 | wrap | gift,book,toy,snack_wrap | m c at=-
-숨기다 | hide | gift,letter,container,accessory,toy | m x at=room
+숨기다 | hide | gift,parcel,container,accessory,toy | m x at=room
 정리하다 | organize | book,tool,stationery | m t at=- many
 칠하다 | paint | building,opening,furniture | m at=-
 연구하다 | research | study,seacreature,insect,idea_science | h at=lab generic
@@ -213,7 +212,7 @@ PERSON = """
 도와주다 | assist | 을 | at=-
 따라가다 | follow | 을 | q m x at=-
 소개하다 | introduce | 을 | at=venue
-깨우다 | wake up | 을 | q at=-
+깨우다 | wake | 을 | q at=-
 위로하다 | comfort | 을 | q at=-
 용서하다 | forgive | 을 | at=-
 오해하다 | misunderstand | 을 | chance at=-
@@ -234,7 +233,7 @@ PERSON = """
 부탁하다 | ask a favor of | 에게 | s at=-
 웃어 주다 | smile at | 에게 | q at=venue
 이야기하다 | talk with | 과 | q at=venue,room
-놀다 | play with | 과 | l at=venue
+놀다 | play with | 과 | at=venue
 싸우다 | fight with | 과 | at=venue
 헤어지다 | part with | 과 | at=-
 일하다 | work with | 과 | d at=venue
@@ -251,23 +250,23 @@ PERSON = """
 
 # Movement to a place: Korean, English, preposition of the goal, classes of places
 MOTION = """
-가다 | go | to | site,venue,shop,city,country,event,nature | m
+가다 | go | to | site,venue,shop,city,country,event,nature,town | m
 오다 | come | to | venue,city,event | m
 도착하다 | arrive | at | site,venue,shop | chance
-돌아가다 | go back | to | site,venue,city,country | m
+돌아가다 | go back | to | site,venue,city,country,town | m
 돌아오다 | come back | to | city,venue | m
 다니다 | attend | - | school | -
-들어가다 | go | into | room,shop,building | m q
+들어가다 | go | into | indoors,shop,museum | m q
 올라가다 | climb | up | height | m
 내려가다 | go down | to | depth | m
 달려가다 | run | to | site,venue,shop | m
 걸어가다 | walk | to | site,venue,shop | m
-이사하다 | move | to | city,country,live | -
+이사하다 | move | to | city,country,live,town,town | -
 날아가다 | fly | to | city,country | -
 뛰어들다 | jump | into | water_place | -
 모이다 | gather | at | venue | chance
 출장을 가다 | go on a business trip | to | city,country | -
-여행을 가다 | go on a trip | to | city,country,nature | -
+여행을 가다 | go on a trip | to | city,country,nature,town | -
 소풍을 가다 | go on a picnic | to | nature,park | -
 이민을 가다 | emigrate | to | country | -
 유학을 가다 | go to study | in | country | -
@@ -332,17 +331,16 @@ IDIOMS = """
 음식을 준비하다 | prepare | food | m at=room
 음식을 남기다 | leave | food | at=-
 텔레비전을 보다 | watch | television | q at=-
-낮잠을 자다 | take | a nap | q at=venue,room
-잠을 자다 | get | some sleep | l at=-
+낮잠을 자다 | take | a nap | q at=venue,room alone
+잠을 자다 | get | some sleep | at=-
 꿈을 꾸다 | have | a dream | chance at=-
 등산을 하다 | go | hiking | at=-
 쓰레기를 버리다 | take out | the trash | m at=-
-물을 마시다 | drink | some water | m at=venue,room
 자리를 예약하다 | reserve | a seat | at=-
 방을 예약하다 | book | a room | at=-
 회의에 참석하다 | attend | the meeting | at=-
 수업에 늦다 | be late | for class | chance state at=-
-약속을 지키다 | keep | promise | l at=- poss
+약속을 지키다 | keep | promise | at=- poss
 약속을 잊다 | forget | promise | chance at=- poss
 시험을 보다 | take | the exam | at=-
 시험에 합격하다 | pass | the exam | at=-
@@ -371,7 +369,7 @@ IDIOMS = """
 자리를 양보하다 | give up | seat | at=- poss
 집에 가다 | go | home | m at=-
 집에 오다 | come | home | m at=-
-집에 있다 | stay | home | at=-
+집에 있다 | stay | home | state at=-
 학교에 늦다 | be late | for school | chance state at=-
 차를 세우다 | park | the car | c at=-
 구급차를 부르다:르 | call | an ambulance | m at=-
