@@ -438,6 +438,26 @@ def test_additive_pieces_stay_within_the_budget(
         assert close(one, other)
 
 
+def test_pieces_are_computed_again_instead_of_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    attention = Additive(DQ, DK, hidden=16).double()
+    query, keys = normal(2, 9, DQ).requires_grad_(), normal(2, 9, DK).requires_grad_()
+    whole = 2 * 9 * 9 * 16
+    kept = []
+    for limit in (2**24, whole // 8):
+        monkeypatch.setattr("seq2see.attention.scores.ADDITIVE_BUDGET", limit)
+        sizes: dict[int, int] = {}
+
+        def note(x: Tensor, sizes: dict[int, int] = sizes) -> Tensor:
+            sizes[x.untyped_storage().data_ptr()] = x.numel()
+            return x
+
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
+            attention(query, keys)
+        kept.append(sum(sizes.values()))
+    assert kept[0] >= whole
+    assert kept[1] < whole // 2
+
+
 def test_pieces_may_be_as_small_as_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     attention = Additive(DQ, DK, hidden=3).double()
     query, keys = normal(B, TQ, DQ), normal(B, TK, DK)

@@ -182,3 +182,21 @@ def test_what_attends_learns_to_reverse(case, seed):
     told = tell(case, outcome, seed)
     print(told)
     assert outcome.accuracy >= GOAL, told
+
+
+def test_one_vector_is_not_enough_for_a_long_sequence(seed):
+    outcome = train(RNN, seed)
+    chance = random.Random(seed)
+    short, long = (accuracy(outcome.model, 200, (length, length), chance) for length in (SHORTEST, LONGEST))
+    told = f"{tell(RNN, outcome, seed)}; {short:.1%} at length {SHORTEST}, {long:.1%} at length {LONGEST}"
+    print(told)
+    assert short >= 0.9, told
+    assert short - long >= 0.5, told
+
+
+def test_bytenet_learns_the_short_ones(seed):
+    outcome = train(BYTENET, seed)
+    short = accuracy(outcome.model, 200, (SHORTEST, SHORTEST), random.Random(seed))
+    told = f"{tell(BYTENET, outcome, seed)}; {short:.1%} at length {SHORTEST}"
+    print(told)
+    assert short >= 0.9, told

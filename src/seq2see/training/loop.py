@@ -139,10 +139,18 @@ class Trainer(Generic[Item]):
         return True
 
     def train(self, total: int) -> Ended:
-        """Up to update `total`; leaves the best (or averaged) weights in the model and the run folder."""
+        """Up to update `total`; leaves the best (or averaged) weights in the model."""
         if total != self.progress.total:
             self.progress = replace(self.progress, total=total, stopped="")
-        metrics = Metrics(self.folder / "metrics.jsonl", self.progress.step)
+        with Metrics(self.folder / "metrics.jsonl", self.progress.step) as metrics:
+            interrupted = self._run(metrics)
+        if interrupted:
+            return Ended(self.progress, True, "interrupted")
+        self._finish()
+        return Ended(self.progress, False, self.progress.stopped or "all updates made")
+
+    def _run(self, metrics: "Metrics") -> bool:
+        """Updates, validations and checkpoints until the end; True if somebody asked to stop."""
         items = self._items()
         started, before = time.monotonic(), self.progress.seconds
         while self.progress.step < self.progress.total and not self.progress.stopped:
@@ -150,17 +158,16 @@ class Trainer(Generic[Item]):
             self.progress = replace(self.progress, seconds=before + time.monotonic() - started)
             self.reporter.update(update, self.progress)
             metrics.add(update._asdict())
-            stop = self._validate_when_due(metrics) if self._due(self.config.validate_every) else None
+            stop = self._validate(metrics) if self._due(self.config.validate_every) else None
             if self.interrupt.asked():
                 self.save()
-                return Ended(self.progress, True, "interrupted")
+                return True
             if stop is None and self._out_of_time():
                 stop = f"the time limit of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
             if self._due(self.config.save_every) or stop:
                 self.save()
-        self._finish(metrics)
-        return Ended(self.progress, False, self.progress.stopped or "all updates made")
+        return False
 
     def save(self) -> Path:
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
@@ -218,7 +225,7 @@ class Trainer(Generic[Item]):
     def _out_of_time(self) -> bool:
         return self.config.time_limit is not None and self.progress.seconds >= self.config.time_limit
 
-    def _validate_when_due(self, metrics: "Metrics") -> str | None:
+    def _validate(self, metrics: "Metrics") -> str | None:
         """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
         with self._averaged():
             validation = self.task.validate()
@@ -268,7 +275,7 @@ class Trainer(Generic[Item]):
         for _, old in self._bests()[self._wanted_bests() :]:
             old.unlink(missing_ok=True)
 
-    def _finish(self, metrics: "Metrics") -> None:
+    def _finish(self) -> None:
         """The weights that the run is remembered for: the mean of some checkpoints, or the best ones."""
         wanted = self.config.average
         if wanted > 1 and self.config.average_of == "last":
@@ -280,7 +287,6 @@ class Trainer(Generic[Item]):
             self.task.model.load_state_dict(mean_of([load_file(file) for file in files]))
         elif self.average is not None:
             self.average.copy_to(self.task.model)
-        metrics.close()
 
     def _compare_machines(self, then: Mapping[str, Any]) -> None:
         now = machine()
@@ -313,7 +319,10 @@ class Metrics:
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
 
-    def close(self) -> None:
+    def __enter__(self) -> "Metrics":
+        return self
+
+    def __exit__(self, *problem: object) -> None:
         self._file.close()
 
 

@@ -1,0 +1,54 @@
+"""The chunked loss is the plain one, and its gradients are the plain ones."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from seq2see.models import Look, Output
+from seq2see.models.base import Vocabulary
+from seq2see.training import loss as losses
+from seq2see.training.loss import alignment_loss, cross_entropy
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("block", [1, 40, 1 << 22])
+def test_equals_torch(smoothing: float, bias: bool, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "_LOGITS", block)
+    torch.manual_seed(0)
+    features = torch.randn(3, 4, 5, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(13, 5, dtype=torch.float64, requires_grad=True)
+    offset = torch.randn(13, dtype=torch.float64, requires_grad=True) if bias else None
+    targets = torch.randint(4, 13, (3, 4))
+    mask = torch.rand(3, 4) < 0.7
+    leaves = [leaf for leaf in (features, weight, offset) if leaf is not None]
+    ours = cross_entropy(Output(features, Vocabulary(weight, offset)), targets, mask, smoothing)
+    plain = F.cross_entropy(
+        F.linear(features, weight, offset)[mask], targets[mask], label_smoothing=smoothing, reduction="sum"
+    )
+    assert float((ours - plain).detach()) == pytest.approx(0, abs=1e-10)
+    for got, expected in zip(
+        torch.autograd.grad(ours / 7, leaves), torch.autograd.grad(plain / 7, leaves), strict=True
+    ):
+        assert (got - expected).abs().max() < 1e-12
+
+
+def test_no_gradient_wanted_keeps_none() -> None:
+    with torch.no_grad():
+        value = cross_entropy(
+            Output(torch.randn(1, 2, 3), Vocabulary(torch.randn(6, 3), None)),
+            torch.tensor([[4, 5]]),
+            torch.ones(1, 2, dtype=torch.bool),
+            0.1,
+        )
+    assert not value.requires_grad
+
+
+def test_alignment_loss_is_least_on_the_links() -> None:
+    links = torch.zeros(1, 2, 3)
+    links[0, 0, 2] = 1.0
+    right = torch.tensor([[[[0.0, 0.0, 1.0], [0.3, 0.3, 0.4]]]])
+    wrong = torch.tensor([[[[0.9, 0.05, 0.05], [0.3, 0.3, 0.4]]]])
+    looks = [[Look("encoder", 0, wrong), Look("cross", 0, weights)] for weights in (right, wrong)]
+    assert float(alignment_loss(looks[0], links)) == pytest.approx(0.0)
+    assert float(alignment_loss(looks[1], links)) == pytest.approx(-float(torch.log(torch.tensor(0.05))))
