@@ -381,7 +381,9 @@ def test_finite_at_scores_of_ten_thousand(normaliser: str, dtype: torch.dtype, s
 
 @every_case
 def test_finite_at_huge_inputs(case: str) -> None:
-    for normaliser, scope, attention in variants(case, torch.float32):
+    for normaliser, scope, attention in list(variants(case, torch.float32))[
+        ::2
+    ]:  # every scope and every normaliser, not every pair
         inputs = make(attention, 2, queries=4, length=5, kind="rows", dtype=torch.float32)
         leaves = inputs._replace(query=inputs.query * 1e4).leaves()
         for need_weights in paths(normaliser):
@@ -645,7 +647,7 @@ def fingerprint(module: nn.Module) -> list[object]:
 
 @every_case
 def test_a_call_keeps_nothing_and_changes_no_input(case: str) -> None:
-    for _, scope, attention in variants(case):
+    for _, scope, attention in list(variants(case))[::2]:  # every scope and every normaliser, not every pair
         inputs = make(attention, 7, queries=4, length=6, kind="rows")
         copies, edits = copy.deepcopy(inputs), [x._version for x in inputs]
         before = fingerprint(attention)

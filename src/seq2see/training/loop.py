@@ -159,14 +159,14 @@ class Trainer(Generic[Item]):
             self.reporter.update(update, self.progress)
             metrics.add(update._asdict())
             stop = self._validate(metrics) if self._due(self.config.validate_every) else None
-            if self.interrupt.asked():
-                self.save()
-                return True
             if stop is None and self._out_of_time():
                 stop = f"the time limit of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
-            if self._due(self.config.save_every) or stop:
+            asked = self.interrupt.asked()
+            if self._due(self.config.save_every) or stop or asked:
                 self.save()
+            if asked:
+                return True
         return False
 
     def save(self) -> Path:

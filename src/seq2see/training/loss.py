@@ -47,16 +47,20 @@ class _ChunkedLoss(torch.autograd.Function):
             block = features[start : start + rows]
             target = targets[start : start + rows].unsqueeze(1)
             logits = torch.matmul(block, weight.t()) if bias is None else torch.addmm(bias, block, weight.t())
-            top = logits.logsumexp(dim=-1, keepdim=True)
-            total += (top - (1 - smoothing) * logits.gather(1, target)).sum()
+            said = logits.gather(1, target).sum()
+            total -= (1 - smoothing) * said
             if smoothing:
-                total -= smoothing * logits.mean(dim=-1).sum()
+                total -= smoothing / vocabulary * logits.sum()
+            highest = logits.amax(dim=-1, keepdim=True)
+            grad = logits.sub_(highest).exp_()  # one pass of exp serves the loss and its gradient
+            mass = grad.sum(dim=-1, keepdim=True)
+            total += (mass.log() + highest).sum()
             if grad_features is None or grad_weight is None:
                 continue
-            grad = logits.sub_(top).exp_()
+            grad.div_(mass)
             if smoothing:
                 grad -= smoothing / vocabulary
-            grad.scatter_add_(1, target, torch.full_like(top, smoothing - 1))
+            grad.scatter_add_(1, target, torch.full_like(mass, smoothing - 1))
             torch.matmul(grad, weight, out=grad_features[start : start + rows])
             grad_weight.addmm_(grad.t(), block)
             if grad_bias is not None:
