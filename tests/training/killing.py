@@ -14,7 +14,8 @@ import torch
 
 from seq2see import durable
 from seq2see.training import checkpoint, loop, weights
-from seq2see.training.run import Voice, new_config, resumed_config, train_run
+from seq2see.training.reporting import Voice
+from seq2see.training.run import new_config, resumed_config, train_run
 
 STEPS = 6
 SETTINGS: dict[str, Any] = {

@@ -131,8 +131,8 @@ def seconds(text: str) -> float:
 
 
 def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
+    from seq2see.training.reporting import ConsoleVoice
     from seq2see.training.run import new_config, train_run
-    from seq2see.training.voice import ConsoleVoice
 
     if base is not None:
         settings = _as_base(settings, base)
@@ -157,8 +157,8 @@ def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
 def _resume(out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None) -> None:
     from seq2see.training.config import merge
     from seq2see.training.folder import read_run_config
+    from seq2see.training.reporting import ConsoleVoice
     from seq2see.training.run import resumed_config, train_run
-    from seq2see.training.voice import ConsoleVoice
 
     config = read_run_config(out)
     _same_run(config.model_dump(mode="json"), given, out)

@@ -19,6 +19,7 @@ from typing import IO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from seq2see import durable
 from seq2see.data.keys import Keys, Mask, as_mask, as_numbers, loosen, repeated
 from seq2see.data.shift import Shape, Shift, find_shifts
 from seq2see.errors import DataError
@@ -181,7 +182,7 @@ def write_tsv(pairs: Iterable[Pair], path: str | Path) -> int:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _sync_folder(path.parent)
+        durable.sync_folder(path.parent)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror or 'input/output error'}", path=path) from None
     finally:
@@ -235,12 +236,3 @@ def _line(what: str, finding: Finding) -> str:
 def _packed(file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     """Gzip without a name or a time inside, so that the same pairs give the same bytes."""
     return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile("", "wb", 6, file, mtime=0))
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,7 +11,6 @@ Every vocabulary begins with the four ids of `seq2see.vocabulary`, and no text t
 """
 
 import json
-import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from seq2see import durable
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.text import jamo
 from seq2see.text.dropout import Merges
@@ -139,10 +139,7 @@ class Tokenizer:
             "config": self.config.model_dump(),
             "tokenizer": json.loads(self._backend.to_str()),
         }
-        try:
-            _write(Path(path), (json.dumps(document, ensure_ascii=False) + "\n").encode())
-        except OSError as error:
-            raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        durable.write_file(Path(path), (json.dumps(document, ensure_ascii=False) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
@@ -273,20 +270,3 @@ def _read(path: Path) -> tuple[TokenizerConfig, Pieces]:
 
 def _no_constant(name: str) -> float:
     raise UnusableError(f"{name} is not a number it may hold")
-
-
-def _write(path: Path, content: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

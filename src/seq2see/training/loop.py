@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from seq2see import durable
-from seq2see.errors import TrainingError
+from seq2see.errors import MissingExtraError, TrainingError
 from seq2see.training import checkpoint
 from seq2see.training.checkpoint import Progress
 from seq2see.training.config import TrainingConfig
@@ -120,7 +120,7 @@ class Trainer(Generic[Item]):
         self.interrupt = interrupt
         self.optimiser = Optimiser(task.model, config)
         self.average = Average(task.model, config.ema) if config.ema else None
-        self.progress = Progress(machine=machine())
+        self.progress = Progress()
 
     def resume(self) -> bool:
         """Takes up the newest whole checkpoint; False if there is none."""
@@ -135,14 +135,14 @@ class Trainer(Generic[Item]):
         if self.average is not None:
             self.average.load(found.optimiser)
         self._compare_machines(found.progress.machine)
-        self.progress = replace(found.progress, machine=machine())
+        self.progress = found.progress
         return True
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
         if total != self.progress.total:
             self.progress = replace(self.progress, total=total, stopped="")
-        with Metrics(self.folder / "metrics.jsonl", self.progress.step) as metrics:
+        with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
             interrupted = self._run(metrics)
         if interrupted:
             return Ended(self.progress, True, "interrupted")
@@ -170,6 +170,7 @@ class Trainer(Generic[Item]):
         return False
 
     def save(self) -> Path:
+        self.progress = replace(self.progress, machine=machine())
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
         return checkpoint.save(
             self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
@@ -302,7 +303,8 @@ class Trainer(Generic[Item]):
 class Metrics:
     """metrics.jsonl: a line for each update and validation; a resumed run takes back what came after its checkpoint."""
 
-    def __init__(self, path: Path, step: int) -> None:
+    def __init__(self, folder: Path, step: int, *, tensorboard: bool = False) -> None:
+        path = folder / "metrics.jsonl"
         kept = []
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -313,17 +315,33 @@ class Metrics:
                     continue
         if step or path.exists():
             durable.write_file(path, "".join(line + "\n" for line in kept).encode())
+        self._board = _board(folder / "tensorboard") if tensorboard else None
         self._file = path.open("a", encoding="utf-8")
 
     def add(self, entry: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
+        if self._board is not None:
+            for name, value in (entry.get("validation") or entry).items():
+                if name != "step":
+                    group = "validation" if "validation" in entry else "training"
+                    self._board.add_scalar(f"{group}/{name}", value, entry["step"])
 
     def __enter__(self) -> "Metrics":
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _board(folder: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise MissingExtraError("training.tensorboard", "tensorboard") from None
+    return SummaryWriter(str(folder))
 
 
 class _nothing:  # noqa: N801 - stands where a context manager is optional

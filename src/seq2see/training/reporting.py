@@ -1,12 +1,11 @@
 """What training tells the person in front of it: a live line in a terminal, plain lines elsewhere; always on stderr."""
 
-import sys
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
-    BarColumn,
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
@@ -17,15 +16,17 @@ from rich.progress import (
 from rich.text import Text
 
 from seq2see.training.checkpoint import Progress as Standing
-from seq2see.training.loop import Update, Validation
+from seq2see.training.loop import Reporter, Update, Validation
 
 _PLAIN_SECONDS = 10.0  # between two plain lines
 
 
-class Counter(Protocol):
-    """Counts pairs while they are read."""
+class Voice(Reporter, Protocol):
+    """A reporter that also counts pairs while they are read, and learns how many updates there will be."""
 
-    def __call__(self, pairs: int) -> None: ...
+    def counting(self, what: str) -> Callable[[int], None]: ...
+
+    def total(self, steps: int) -> None: ...
 
 
 def memory() -> float:
@@ -37,36 +38,50 @@ def memory() -> float:
         return 0.0
 
 
-class Report:
-    """Implements loop.Reporter."""
+class ConsoleVoice:
+    """Implements Voice on stderr: a live line in a terminal, plain lines every few seconds elsewhere."""
 
-    def __init__(self, total: int, *, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False)
-        self.live = self.console.is_terminal
-        self.total = total
         self._told = 0.0
         self._speed = 0.0
         self._score = ""
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> "Report":
-        if self.live:
-            self._progress = Progress(
-                SpinnerColumn(),
-                MofNCompleteColumn(),
-                BarColumn(bar_width=20),
-                TextColumn("{task.description}"),
-                TimeRemainingColumn(),
-                console=self.console,
-            )
-            self._progress.start()
-            self._task = self._progress.add_task("", total=self.total)
+    def __enter__(self) -> "ConsoleVoice":
         return self
 
     def __exit__(self, *problem: object) -> None:
         if self._progress is not None:
             self._progress.stop()
+
+    def total(self, steps: int) -> None:
+        if not self.console.is_terminal:
+            return
+        self._progress = Progress(
+            SpinnerColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=self.console,
+        )
+        self._progress.start()
+        self._task = self._progress.add_task("", total=steps)
+
+    def counting(self, what: str) -> Callable[[int], None]:
+        """A line every few seconds, so that a long read is seen to move."""
+        began = told = time.monotonic()
+        count = 0
+
+        def advance(pairs: int) -> None:
+            nonlocal told, count
+            count += pairs
+            if time.monotonic() - told > _PLAIN_SECONDS / 2:
+                told = time.monotonic()
+                self.message(f"{what}: {count:,} ({count / (told - began):,.0f} a second)")
+
+        return advance
 
     def update(self, update: Update, progress: Standing) -> None:
         now = update.positions / max(update.seconds, 1e-9)
@@ -109,7 +124,3 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def is_terminal() -> bool:
-    return sys.stderr.isatty()

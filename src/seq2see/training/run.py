@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -17,7 +17,7 @@ from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config, parameters
 from seq2see.training import folder
 from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
-from seq2see.training.loop import Ended, Reporter, Trainer
+from seq2see.training.loop import Ended, Trainer
 from seq2see.training.prepare import (
     Counting,
     Prepared,
@@ -27,20 +27,12 @@ from seq2see.training.prepare import (
     sources_of,
     suited_tokenizer,
 )
-from seq2see.training.reporting import duration, memory
+from seq2see.training.reporting import Voice, duration, memory
 from seq2see.training.translation import Translation
 
 _PROBE_SECONDS = 2.0
-
-
-class Voice(Reporter):
-    """A reporter that can also count pairs while they are read."""
-
-    def counting(self, what: str) -> Callable[[int], None]:
-        raise NotImplementedError
-
-    def total(self, steps: int) -> None:
-        raise NotImplementedError
+_WORTH_PROBING = 120.0  # seconds of training below which one thread it is
+_CLEARLY = 1.2  # how much faster more threads must be
 
 
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
@@ -76,11 +68,13 @@ def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = Fals
         prepared = prepare(config, out, voice.message, voice.counting)
         model = _model(config, prepared, out, base)
         device = choose_device(config.training)
+        torch.set_num_threads(config.training.threads or torch.get_num_threads())
         task = _task(config, model, prepared, device)
         with Stop() as stop:
             trainer = Trainer[Loaded](task, config.training, out, voice, stop)
             resumed = resume and trainer.resume()
-            steps = _plan(task, config, trainer.progress.step, voice, fresh=not resumed)
+            steps, threads = _plan(task, config, trainer.progress.step, voice)
+            _remember_threads(config, threads, out)
             total = steps if config.training.time_limit is None or not resumed else trainer.progress.total
             voice.total(total)
             ended = trainer.train(total)
@@ -96,6 +90,13 @@ def _settled(config: RunConfig, out: Path, *, resume: bool) -> RunConfig:
         return saved
     durable.write_json(out / folder.CONFIG, config.model_dump(mode="json"))
     return config
+
+
+def _remember_threads(config: RunConfig, threads: int, out: Path) -> None:
+    """A resumed run must not probe again: it could choose otherwise, and end with other last bits."""
+    if config.training.threads != threads:
+        saved = merge(config.model_dump(mode="json"), {"training": {"threads": threads}})
+        durable.write_json(out / folder.CONFIG, saved)
 
 
 def resumed_config(out: Path, changes: Mapping[str, Any]) -> RunConfig:
@@ -190,37 +191,44 @@ def choose_device(config: TrainingConfig) -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def _plan(task: Translation, config: RunConfig, done: int, voice: Voice, *, fresh: bool) -> int:
-    """Measures a few updates, chooses the threads, says what is coming, and returns how many updates there will be."""
+def _plan(task: Translation, config: RunConfig, done: int, voice: Voice) -> tuple[int, int]:
+    """Measures a few updates, says what is coming; how many updates there will be, and on how many threads."""
     training = config.training
-    seconds = _choose_threads(task, training)
     per_epoch = max(1, task.count(0) // training.accumulate)
     total = training.steps or per_epoch * training.epochs
+    threads, seconds = _choose_threads(task, training, total - done)
     cost = seconds * training.accumulate
     if training.time_limit is not None:
         total = min(total, max(1, int(0.9 * training.time_limit / cost)))  # a tenth is for validations
     voice.message(
         f"{config.model['family']} with {parameters(task.model):,} parameters on {task.device.type}, "
-        f"{torch.get_num_threads()} thread{'s' if torch.get_num_threads() > 1 else ''}, {memory():,.0f} MB; "
+        f"{threads} thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; "
         f"{total:,} updates ({total / per_epoch:.1f} epochs), about {duration((total - done) * cost)}"
     )
-    return total
+    return total, threads
 
 
-def _choose_threads(task: Translation, config: TrainingConfig) -> float:
-    """Seconds a batch takes with the number of threads that is fastest now, which is set."""
+def _choose_threads(task: Translation, config: TrainingConfig, updates: int) -> tuple[int, float]:
+    """The threads to train with, and seconds a batch takes with them.
+
+    More threads than one only where they are clearly faster and the run is long enough to care: the last bits of the
+    weights depend on their number, and the same command should give the same bytes.
+    """
     if config.threads is not None or task.device.type != "cpu":
-        torch.set_num_threads(config.threads or torch.get_num_threads())
-        return _time_batches(task, 0.0)
+        return torch.get_num_threads(), _time_batches(task, 0.0)
+    torch.set_num_threads(1)
+    best, seconds = 1, _time_batches(task, 0.0)
     cores = os.cpu_count() or 1
-    candidates = sorted({1, max(1, cores // 2), cores})
-    times = {}
+    candidates = sorted({max(1, cores // 2), cores} - {1}) if updates * seconds > _WORTH_PROBING else []
+    if candidates:
+        seconds = _time_batches(task, _PROBE_SECONDS / (len(candidates) + 1))
     for threads in candidates:
         torch.set_num_threads(threads)
-        times[threads] = _time_batches(task, _PROBE_SECONDS / len(candidates))
-    best = min(candidates, key=lambda threads: times[threads])
+        found = _time_batches(task, _PROBE_SECONDS / (len(candidates) + 1))
+        if found < seconds / _CLEARLY:
+            best, seconds = threads, found
     torch.set_num_threads(best)
-    return times[best]
+    return best, seconds
 
 
 def _time_batches(task: Translation, seconds: float) -> float:
