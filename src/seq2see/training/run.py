@@ -18,15 +18,7 @@ from seq2see.models import Model, ModelConfig, configure, from_config, load_conf
 from seq2see.training import folder
 from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
 from seq2see.training.loop import Ended, Trainer
-from seq2see.training.prepare import (
-    Counting,
-    Prepared,
-    make_tokenizers,
-    prepare,
-    report_lines,
-    sources_of,
-    suited_tokenizer,
-)
+from seq2see.training.prepare import Prepared, make_tokenizers, prepare, report_lines, sources_of, suited
 from seq2see.training.reporting import Voice, duration, memory
 from seq2see.training.translation import Translation
 
@@ -38,9 +30,8 @@ _CLEARLY = 1.2  # how much faster more threads must be
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
     """Settings as a recipe has them -> a RunConfig whose model part still lacks its vocabularies."""
     data = settings.get("data", {})
-    suited = suited_tokenizer(read_config({"data": data}).data)
-    filled = merge({"tokenizer": suited, "model": {"family": "transformer", "size": size}}, settings)
-    config = read_config(filled)
+    defaults = suited(read_config({"data": data}).data) | {"model": {"family": "transformer", "size": size}}
+    config = read_config(merge(defaults, settings))
     _model_config(config, 4, 4)  # a wrong model setting is said before any data is read
     return config
 
@@ -301,6 +292,3 @@ class _Lock:
 
 def resume_command(out: Path, program: Sequence[str] = ("seq2see", "train")) -> str:
     return " ".join([*program, "--resume", "--out", str(out)])
-
-
-__all__ = ["Counting", "Stop", "Voice", "choose_device", "new_config", "resume_command", "resumed_config", "train_run"]
