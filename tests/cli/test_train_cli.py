@@ -311,9 +311,11 @@ def test_options_that_change_training_work_together(tsv: Path, tmp_path: Path) -
         "training.stop_metric": "chrf",
         "tokenizer.dropout": 0.1,
         "training.steps": 3,
+        "training.tensorboard": "true",
     }
     words = [word for name, value in changes.items() for word in ("--set", f"{name}={value}")]
     assert seq2see("train", str(tsv), "--model", "luong", "--out", str(out), *FAST, *words) == 0
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if "loss" in line] == [1, 2, 3]
     assert all("chrf" in line["validation"] for line in lines if "validation" in line)
+    assert list((out / "tensorboard").iterdir())

@@ -72,10 +72,10 @@ def train(pairs: Path, out: Path, *, resume: bool, voice: Voice, training: dict[
 
 def child(pairs: Path, out: Path, kill_step: int | None, kill_call: int | None, fault: str | None, report: Any) -> None:
     """Trains, or goes on if there is something to go on with; `report` gets the number of I/O calls seen."""
-    if fault is not None:
-        plant(fault)
     power = PowerCut(kill_call)
     power.watch()
+    if fault is not None:  # after the watch, which must not take a sync that is left out for one that was made
+        plant(fault)
     train(pairs, out, resume=(out / "config.json").exists(), voice=Quiet(kill_step))
     if report is not None:
         report.put(power.calls)
