@@ -317,7 +317,9 @@ def write_their_config(work: Path, family: str) -> Path:
         "training": {
             "optimizer": "adam",
             "adam_betas": [0.9, 0.98],
-            "learning_rate": 0.0003,
+            "learning_rate": 0.001,
+            "scheduling": "warmupinversesquareroot",
+            "learning_rate_warmup": 400,
             "normalization": "tokens",
             "clip_grad_norm": 1.0,
             "label_smoothing": SMOOTHING,
@@ -468,7 +470,7 @@ def make_joeynmt(folder: Path) -> str:
     if not python.exists():
         version = torch.__version__.split("+")[0]
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        for package in (f"torch=={version}", "joeynmt==2.3.0"):
+        for package in (f"torch=={version}", "joeynmt==2.3.0", "importlib_metadata"):  # which it does not ask for
             subprocess.run([str(python), "-m", "pip", "install", "-q", package], check=True)
     return str(python)
 
