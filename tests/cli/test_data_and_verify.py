@@ -1,0 +1,84 @@
+"""`seq2see data` and `seq2see verify-resume` from the command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+RECIPE = """
+[data]
+train = ["{pairs}"]
+[tokenizer]
+scheme = "char"
+[model]
+family = "rnn"
+size = "tiny"
+[training]
+batch_tokens = 512
+"""
+
+
+def seq2see(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "seq2see", *words], capture_output=True, text=True, check=False)
+
+
+def pairs(folder: Path) -> Path:
+    path = folder / "pairs.tsv"
+    path.write_text("".join(f"source {n} text\ttarget {n} words\n" for n in range(200)), encoding="utf-8")
+    return path
+
+
+def test_data_reports_and_cleans(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("하나\tone\n하나\tone\n둘\t\nthree\tthree\n넷\tfour\n", encoding="utf-8")
+    held_out = tmp_path / "dev.tsv"
+    held_out.write_text("넷\tfour\n", encoding="utf-8")
+    clean = tmp_path / "clean.tsv"
+    done = seq2see("data", str(path), "--valid", str(held_out), "--clean", str(clean), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["pairs"] == 5
+    assert found["empty"]["lines"] == [3]
+    assert found["duplicates"]["lines"] == [2]
+    assert found["copies"]["lines"] == [4]
+    assert clean.read_text(encoding="utf-8").splitlines() == ["하나\tone"]
+    assert "exact duplicates" in seq2see("data", str(path)).stdout
+
+
+def test_data_refuses_in_one_line(tmp_path: Path) -> None:
+    done = seq2see("data", str(tmp_path / "none.tsv"))
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_verify_resume_proves_it(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.format(pairs=pairs(tmp_path)))
+    done = seq2see("verify-resume", str(recipe), "--steps", "150", "--kills", "1")
+    assert done.returncode == 0, done.stderr
+    assert "identical: resume is exact" in done.stdout
+    out = tmp_path / "run"
+    small = ["--set", "training.steps=2", "--set", "training.threads=1"]
+    assert seq2see("train", "--recipe", str(recipe), "--out", str(out), *small).returncode == 0
+    again = seq2see("verify-resume", str(out), "--steps", "150", "--kills", "1")
+    assert again.returncode == 0, again.stderr
+    missing = seq2see("verify-resume", str(tmp_path / "none.toml"))
+    assert missing.returncode == 2
+    assert "none.toml" in missing.stderr
+    assert "Traceback" not in missing.stderr
+
+
+def test_help_names_an_example_and_needs_no_torch() -> None:
+    for verb in ("train", "data", "verify-resume"):
+        assert f"seq2see {verb}" in seq2see(verb, "--help").stdout
+    code = """
+import sys
+sys.argv = ["seq2see", "--help"]
+from seq2see.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+assert "torch" not in sys.modules
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
