@@ -9,10 +9,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 from seq2see import durable
 from seq2see.cli import main
 from seq2see.cli.train import seconds
+from seq2see.data.store import Store
 from seq2see.errors import ConfigError
 from seq2see.training.folder import load_run
 
@@ -253,8 +255,6 @@ def test_a_loss_that_is_not_finite_is_never_saved(
     line = refused(capsys, str(tsv), "--model", "rnn", "--out", str(out), *FAST, *more)
     assert "is not finite (pairs " in line
     for path in (out / "checkpoints").glob("step-*/model.safetensors"):
-        from safetensors.torch import load_file
-
         assert all(bool(value.isfinite().all()) for value in load_file(path).values())
     monkeypatch.undo()
     assert seq2see("train", "--resume", "--out", str(out)) == 0
@@ -289,6 +289,30 @@ def test_a_time_limit_ends_training(tsv: Path, tmp_path: Path) -> None:
 def test_guided_alignment_needs_links(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = refused(capsys, str(tsv), "--out", str(tmp_path / "r"), *FAST, "--set", "training.guided_alignment=0.1")
     assert "needs word alignments" in line
+
+
+def test_alignments_guide_attention(tsv: Path, tmp_path: Path) -> None:
+    links = tmp_path / "pairs.align"
+    lengths = [len(a.split()) - 1 for a, _ in rows()]
+    links.write_text("".join(" ".join(f"{i}-{n - 1 - i}" for i in range(n)) + "\n" for n in lengths))
+    out = tmp_path / "run"
+    words = ["--alignments", str(links), "--set", "training.guided_alignment=0.5", "--set", "data.valid_pairs=1"]
+    assert seq2see("train", str(tsv), "--model", "rnnsearch", "--out", str(out), *FAST, *words) == 0
+    store = Store(out / "data" / "train")
+    assert store.links is not None
+    assert all(store.links_of(pair) for pair in range(len(store)))
+
+
+def test_the_mean_of_the_best_checkpoints(tsv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    changes = ["steps=4", "validate_every=1", "save_every=1", "average=2", "average_of=best", "warmup=1"]
+    words = [word for change in changes for word in ("--set", f"training.{change}")]
+    assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST, *words) == 0
+    kept = [load_file(path) for path in (out / "checkpoints").glob("best-*.safetensors")]
+    assert len(kept) == 2
+    final = load_file(out / "model.safetensors")
+    for name, value in final.items():
+        assert (value - (kept[0][name] + kept[1][name]) / 2).abs().max() < 1e-6
 
 
 def test_list_settings_names_every_default(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import multiprocessing
 import random
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,22 @@ def test_metrics_have_each_step_once_after_a_kill(pairs: Path, tmp_path: Path) -
     run(pairs, out)
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if "loss" in line] == list(range(1, killing.STEPS + 1))
+
+
+def test_a_full_disk_keeps_the_checkpoint_before(pairs: Path, straight: Any, tmp_path: Path) -> None:
+    """A real one: a file system of a few hundred kilobytes, made larger afterwards."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(disk)], capture_output=True).returncode:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        out = disk / "run"
+        assert run(pairs, out)[0] == 1  # killing.child does not catch our error, so it ends the process
+        standing = checkpoint.paths(out / "checkpoints")
+        assert [checkpoint.check(path) for path in standing] == [None] * len(standing)
+        assert not [path for path in (out / "checkpoints").iterdir() if path.name.startswith(".")]
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True, capture_output=True)
+        assert run(pairs, out)[0] == 0
+        assert result(out) == straight[0]
+    finally:
+        subprocess.run(["umount", str(disk)], check=False, capture_output=True)

@@ -49,7 +49,6 @@ class Order:
         cuts = _cut(source[by_length], target[by_length], self.batch_tokens)
         batches = np.split(indices[by_length], cuts)
         shuffled = np.random.default_rng((self.seed, epoch, pool)).permutation(len(batches))
-        self.store.forget()
         return [batches[place] for place in shuffled]
 
     def _real(self, places: Indices, epoch: int) -> Indices:

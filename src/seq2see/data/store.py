@@ -1,4 +1,4 @@
-"""Pairs as ids on disk, built once in one streaming pass and memory-mapped: memory does not grow with the corpus.
+"""Pairs as ids on disk, built once in one streaming pass and read where they lie: memory does not grow with the corpus.
 
 source.ids target.ids     all ids one behind the other
 source.ends target.ends   where each pair's ids end (int64)
@@ -8,7 +8,9 @@ store.json                what it was built from; written last, so a store witho
 
 import json
 import mmap
+import os
 import shutil
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -23,7 +25,8 @@ from seq2see.errors import DataError
 from seq2see.text import Tokenizer
 from seq2see.vocabulary import EOS
 
-VERSION = 1
+VERSION = 2
+_LONGEST = (1 << 16) - 1  # pieces on a side, or links of a pair: what a length of two bytes can say
 _CHUNK = 1024  # pairs that are cut into pieces in one call
 Ids = NDArray[np.uint32]
 
@@ -37,29 +40,33 @@ class Group(NamedTuple):
 
 
 class Column:
-    """Ragged rows on disk: row i is ids[ends[i - 1] : ends[i]]."""
+    """Ragged rows on disk: row i is ids[ends[i - 1] : ends[i]].
+
+    Rows are read by position, not through a map: pages of a map count as our memory until they are given back, and
+    shuffled reading touches all of them. Only the lengths, two bytes a pair, are mapped.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._ids, self._ids_map = _mapped(folder / f"{name}.ids", np.uint32)
-        self._ends, self._ends_map = _mapped(folder / f"{name}.ends", np.int64)
+        self._ids = os.open(folder / f"{name}.ids", os.O_RDONLY)
+        self._ends = os.open(folder / f"{name}.ends", os.O_RDONLY)
+        weakref.finalize(self, _close, self._ids, self._ends)
+        self._lengths = _mapped(folder / f"{name}.lengths")
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self._lengths)
 
     def row(self, index: int) -> Ids:
-        start = int(self._ends[index - 1]) if index else 0
-        return self._ids[start : int(self._ends[index])]
+        length = int(self._lengths[index])
+        end = int.from_bytes(os.pread(self._ends, 8, 8 * index), "little")
+        return np.frombuffer(os.pread(self._ids, 4 * length, 4 * (end - length)), dtype=np.uint32)
 
     def lengths(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        ends = self._ends[indices]
-        starts = np.where(indices > 0, self._ends[np.maximum(indices - 1, 0)], 0)
-        return ends - starts
+        return self._lengths[indices].astype(np.int64)
 
-    def forget(self) -> None:
-        """Give pages back that were read; they stay in the system's cache, not in our memory."""
-        for mapped in (self._ids_map, self._ends_map):
-            if mapped is not None:
-                mapped.madvise(mmap.MADV_DONTNEED)
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 class Store:
@@ -79,10 +86,6 @@ class Store:
     def links_of(self, index: int) -> list[tuple[int, int]]:
         """Pieces of this pair that belong together."""
         return [] if self.links is None else [(int(link) >> 16, int(link) & 0xFFFF) for link in self.links.row(index)]
-
-    def forget(self) -> None:
-        for column in (self.source, self.target, *([self.links] if self.links else [])):
-            column.forget()
 
 
 class Limits(NamedTuple):
@@ -151,18 +154,19 @@ def _nothing_left(writer: "_Writer", limits: Limits) -> str:
 
 
 class _Writer:
-    """The six files while they grow."""
+    """The files while they grow."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.pairs = self.empty = self.too_long = 0
         self.linked = False
         self._ends = {"source": 0, "target": 0, "links": 0}
-        self._files: dict[str, tuple[BinaryIO, BinaryIO]] = {}
+        self._files: dict[str, tuple[BinaryIO, BinaryIO, BinaryIO]] = {}
 
     def __enter__(self) -> "_Writer":
         for name in self._ends:
-            self._files[name] = ((self.folder / f"{name}.ids").open("wb"), (self.folder / f"{name}.ends").open("wb"))
+            ids, ends, lengths = ((self.folder / f"{name}.{part}").open("wb") for part in ("ids", "ends", "lengths"))
+            self._files[name] = ids, ends, lengths
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -174,10 +178,11 @@ class _Writer:
         self.pairs += 1
         self.linked = self.linked or bool(links)
         for name, ids in (("source", source), ("target", target), ("links", links)):
-            data, ends = self._files[name]
+            data, ends, lengths = self._files[name]
             data.write(np.asarray(ids, dtype=np.uint32).tobytes())
             self._ends[name] += len(ids)
             ends.write(self._ends[name].to_bytes(8, "little"))
+            lengths.write(min(len(ids), _LONGEST).to_bytes(2, "little"))
 
 
 def _add(
@@ -238,12 +243,11 @@ def piece_links(links: Links, source_words: Sequence[int], target_words: Sequenc
     ]
 
 
-def _mapped(path: Path, kind: type[np.generic]) -> tuple[NDArray[Any], mmap.mmap | None]:
+def _mapped(path: Path) -> NDArray[np.uint16]:
     if path.stat().st_size == 0:
-        return np.empty(0, dtype=kind), None
+        return np.empty(0, dtype=np.uint16)
     with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return np.frombuffer(mapped, dtype=kind), mapped
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint16)
 
 
 def rows(column: Column, indices: Iterable[int]) -> list[Ids]:

@@ -59,7 +59,7 @@ class TrainingConfig(Settings):
     beta2: float = Field(0.98, gt=0, lt=1, description="of AdamW: how long squared gradients are remembered")
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="share of probability spread over all pieces")
     clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
-    max_length: int = Field(256, ge=2, description="pairs with more pieces on a side are left out")
+    max_length: int = Field(256, ge=2, le=65_535, description="pairs with more pieces on a side are left out")
     scheduled_sampling: float = Field(
         0.0, ge=0, le=1, description="share of target words replaced by the model's own guesses (two passes)"
     )

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
+    BarColumn,
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
@@ -46,6 +47,7 @@ class ConsoleVoice:
         self._told = 0.0
         self._speed = 0.0
         self._score = ""
+        self._bars: list[Progress] = []
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
@@ -53,6 +55,7 @@ class ConsoleVoice:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self._stop_bar()
         if self._progress is not None:
             self._progress.stop()
 
@@ -70,7 +73,9 @@ class ConsoleVoice:
         self._task = self._progress.add_task("", total=steps)
 
     def counting(self, what: str) -> Callable[[int], None]:
-        """A line every few seconds, so that a long read is seen to move."""
+        """A counting bar in a terminal, elsewhere a line every few seconds: a long read is seen to move."""
+        if self.console.is_terminal:
+            return self._bar(what)
         began = told = time.monotonic()
         count = 0
 
@@ -82,6 +87,28 @@ class ConsoleVoice:
                 self.message(f"{what}: {count:,} ({count / (told - began):,.0f} a second)")
 
         return advance
+
+    def _bar(self, what: str) -> Callable[[int], None]:
+        """How many pairs there will be is not known while they stream past, so the bar pulses and counts."""
+        self._stop_bar()
+        speed = TextColumn("{task.completed:,} pairs  {task.fields[speed]:,.0f} a second")
+        bar = Progress(TextColumn("{task.description}"), BarColumn(), speed, console=self.console, transient=True)
+        task = bar.add_task(what, total=None, speed=0.0)
+        began = time.monotonic()
+        count = 0
+
+        def advance(pairs: int) -> None:
+            nonlocal count
+            count += pairs
+            bar.start()
+            bar.update(task, completed=count, speed=count / max(time.monotonic() - began, 1e-9))
+
+        self._bars.append(bar)
+        return advance
+
+    def _stop_bar(self) -> None:
+        while self._bars:
+            self._bars.pop().stop()
 
     def update(self, update: Update, progress: Standing) -> None:
         now = update.positions / max(update.seconds, 1e-9)
@@ -107,6 +134,7 @@ class ConsoleVoice:
             self._say(f"    output     {_short(output)}")
 
     def message(self, text: str) -> None:
+        self._stop_bar()
         self._say(text)
 
     def _say(self, text: str) -> None:
