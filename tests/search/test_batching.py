@@ -1,5 +1,7 @@
 """A batch of n is n singles; everything ends within its limit, and nothing is said after the end."""
 
+from functools import cache
+
 import pytest
 import torch
 from searching import Cheap, keys, model_of, run, said, sources
@@ -27,19 +29,24 @@ def test_a_batch_of_n_is_n_singles(family: str, config: SearchConfig):
     single = [said(run(model, [source], config, limits[[place]]))[0] for place, source in enumerate(given)]
     for number in range(ORDERS):
         order = torch.randperm(64, generator=torch.Generator().manual_seed(number)).tolist()
-        for size in SIZES[number::ORDERS] if config.sample else (SIZES[1 + number], 64):
+        for size in (SIZES[2 + number], SIZES[5 + number]):
             for start in range(0, 64, size):
                 places = order[start : start + size]
                 found = run(model, [given[place] for place in places], config, limits[places])
                 assert said(found) == [single[place] for place in places]
 
 
+@cache
+def singles(config: SearchConfig) -> list[Result]:
+    return [Cheap(12).run([key], config, place % 10 + 1)[0] for place, key in enumerate(keys(64))]
+
+
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", SIZES[1:])
 def test_a_batch_of_any_size_is_singles_to_the_last_bit(config: SearchConfig, size: int):
     cheap, every = Cheap(12), keys(64)
     limits = torch.arange(64) % 10 + 1
-    single = [cheap.run([key], config, limits[[place]])[0] for place, key in enumerate(every)]
+    single = singles(config)
     for number in range(ORDERS):
         order = torch.randperm(64, generator=torch.Generator().manual_seed(number)).tolist()
         for start in range(0, 64, size):

@@ -88,6 +88,15 @@ def test_all_rules_at_once(settings: dict):
         assert not holds(one.tokens, [5, 6])
 
 
+@EACH
+def test_required_phrases_find_their_way_around_forbidden_ones(settings: dict):
+    """Greedy wanders until it has to; then [5, 6] bars the way from 5 to 6, and [10, 6, 7] that from 10."""
+    given = {"required": [[[6, 7], [8]]] * 60, "forbidden": [[[5, 6], [10, 6, 7], [7, 8], [3, 8]]] * 60}
+    for _, one in every(Cheap(WORDS).run(keys(60), SearchConfig(**settings), 7, **given)):
+        assert all(holds(one.tokens, phrase) for phrase in ([6, 7], [8]))
+        assert not any(holds(one.tokens, phrase) for phrase in given["forbidden"][0])
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_full_width_with_rules_is_brute_force(family: str):
     model, config = model_of(family), SearchConfig(beam=300, nbest=10, length_penalty="gnmt", min_length=1)

@@ -73,7 +73,7 @@ def test_a_hypothesis_that_covers_the_source_wins():
     plain = SearchConfig(beam=4)
     given = covering(attending), memory, start
     assert said(search(*given, plain, limits=torch.tensor([5]), coverage_of=seen)) == [[[]]]
-    weighed = SearchConfig(beam=4, coverage=1.0)
+    weighed = SearchConfig(beam=16, coverage=1.0)
     [[found]] = said(search(*given, weighed, limits=torch.tensor([5]), coverage_of=seen))
     assert set(found) == {5, 6}
 

@@ -17,7 +17,7 @@ from seq2see.text import Pair, Tokenizer, train_pair
 from seq2see.training.config import DataConfig, RunConfig
 from seq2see.training.folder import TOKENIZERS, load_tokenizers
 
-REPORTED = 200_000  # pairs that the report at the start of training looks at: memory stays flat
+REPORTED = 100_000  # pairs that the report at the start of training looks at: memory stays flat
 _TOKENIZER_PAIRS = 500_000  # pairs that a vocabulary is learned from, of each corpus
 _HELD_OUT = 50  # one source in so many, by hash
 

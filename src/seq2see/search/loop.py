@@ -1,0 +1,237 @@
+"""The one loop of every search: step, rules, candidates, choice. Letters: R rows = sentences x places, V vocabulary.
+
+Sentences hold groups, groups hold paths. Sentence i of those still searched has the rows from i x places on, group
+after group. Memory is expanded once and shrinks when sentences leave; the state is reordered as beams are chosen.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from random import Random
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from seq2see.errors import ConfigError, ShapeError
+from seq2see.models import reorder
+from seq2see.search.beams import Group
+from seq2see.search.candidates import drawn, likeliest
+from seq2see.search.config import SearchConfig
+from seq2see.search.hypothesis import Hypothesis, Path, Result
+from seq2see.search.rules import Ban, make_rules
+from seq2see.search.scoring import coverage_penalty, ranking
+from seq2see.search.steps import Step
+from seq2see.vocabulary import BOS, EOS, PAD
+
+M = TypeVar("M")
+S = TypeVar("S")
+T = TypeVar("T")
+Phrases = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    groups: list[Group]
+
+    @property
+    def going(self) -> bool:
+        return any(group.paths for group in self.groups)
+
+    def rows(self, width: int) -> list[Path]:
+        """The path of each of its rows. A place that is empty repeats one that is not; nobody reads what it says."""
+        anyone = next(group.paths[0] for group in self.groups if group.paths)
+        return [path for group in self.groups for path in [*group.paths, *[anyone] * (width - len(group.paths))]]
+
+
+def greedy(step: Step[M, S], memory: M, state: S, limits: Tensor) -> list[Hypothesis]:
+    """The likeliest token each time. limits (B,): most steps of each sentence, its end included."""
+    return [found.hypotheses[0] for found in search(step, memory, state, SearchConfig(), limits=limits)]
+
+
+@torch.no_grad()
+def search(
+    step: Step[M, S],
+    memory: M,
+    state: S,
+    config: SearchConfig,
+    *,
+    limits: Tensor,
+    prefix: Phrases | None = None,
+    required: Sequence[Phrases] | None = None,
+    forbidden: Sequence[Phrases] | None = None,
+    seeds: Sequence[int] | None = None,
+    coverage_of: Callable[[M, S], Tensor] | None = None,
+    record: bool = False,
+    on_token: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """One result for each sentence of the batch, the same as for the sentence alone.
+
+    limits       (B,) most steps of each sentence, its end included; config.max_length may lower them
+    prefix       the tokens that each sentence begins with
+    required     the phrases that each sentence says somewhere
+    forbidden    the phrases that it does not say anywhere
+    seeds        of sampling: a number for each sentence, such as its line; if not given, all are drawn with the same
+                 chances, which is right for each sentence but not for a corpus that is made by sampling
+    coverage_of  for the coverage penalty: (memory, state) -> (R, S) attention so far, at least 1 on padding
+    record       give back every candidate as well, what became of it and why
+    on_token     called with sentence and token as soon as it is certain: for greedy, or one sample
+    """
+    _check(config, coverage_of is not None, on_token is not None)
+    everyone = _sentences(config, limits.tolist(), prefix, required, forbidden, seeds, record=record)
+    places, device = config.parallel * config.width, limits.device
+    if places > 1:
+        rows = torch.arange(len(everyone), device=device).repeat_interleave(places)
+        memory, state = reorder(memory, rows), reorder(state, rows)
+    tokens = torch.full((len(everyone) * places,), BOS, dtype=torch.long, device=device)
+    going = list(range(len(everyone)))  # the sentences that are still searched
+    while going:
+        logits, state = step(tokens, memory, state)
+        covered = [0.0] * len(tokens)
+        if coverage_of is not None and config.coverage:
+            covered = coverage_penalty(coverage_of(memory, state))
+        said = _advance([everyone[name] for name in going], torch.log_softmax(logits, dim=-1), config, covered)
+        if on_token is not None:
+            for name, told in zip(going, said, strict=True):
+                for token in told.keys() - {EOS}:
+                    on_token(name, token)
+        staying = [place for place, name in enumerate(going) if everyone[name].going]
+        paths = [path for place in staying for path in everyone[going[place]].rows(config.width)]
+        if len(staying) < len(going):
+            blocks = [place * places + beam for place in staying for beam in range(places)]
+            memory = reorder(memory, torch.tensor(blocks, dtype=torch.long, device=device))
+        rows = torch.tensor([path.row for path in paths], dtype=torch.long, device=device)
+        if not torch.equal(rows, torch.arange(len(tokens), device=device)):
+            state = reorder(state, rows)
+        tokens = torch.tensor([path.tokens[-1] for path in paths], dtype=torch.long, device=device)
+        going = [going[place] for place in staying]
+    return [_result(name, sentence, config) for name, sentence in enumerate(everyone)]
+
+
+def _advance(
+    sentences: list[Sentence], log_probs: Tensor, config: SearchConfig, covered: list[float]
+) -> list[Counter[int]]:
+    """(R, V): one token more for every path, and what each sentence said. Groups go in turn: they avoid each other."""
+    log_probs[:, [PAD, BOS]] = -inf
+    recorded = any(group.record is not None for sentence in sentences for group in sentence.groups)
+    unruled = log_probs.clone() if recorded else log_probs
+    bans = _apply_rules(sentences, log_probs, config)
+    width, every = config.width, log_probs.view(len(sentences), config.parallel, config.width, -1)
+    said: list[Counter[int]] = [Counter() for _ in sentences]
+    for number in range(config.parallel):
+        groups = [sentence.groups[number] for sentence in sentences]
+        if config.sample:
+            found = drawn(every[:, number, 0], config, [group.chance for group in groups])
+        else:
+            found = likeliest(every[:, number], _totals(groups, every), said, config.diversity)
+        for place, (group, candidates) in enumerate(zip(groups, found, strict=True)):
+            if not group.paths:
+                continue
+            first = (place * config.parallel + number) * width
+            group.note_blocked(bans.get(first, {}), unruled[first : first + width], width)
+            if group.rules.required and width > 1:
+                candidates = group.with_required(candidates, every[place, number])
+            elif not config.sample:
+                candidates = candidates[: 2 * width]  # at most one end from each beam, so as many others are left
+            said[place] += group.advance(candidates, first, config, covered[first : first + width])
+    return said
+
+
+def _apply_rules(sentences: list[Sentence], log_probs: Tensor, config: SearchConfig) -> dict[int, dict[int, Ban]]:
+    """(R, V), in place. The bans of each group that has rules: by its first row, then by beam."""
+    bans: dict[int, dict[int, Ban]] = {}
+    groups = [group for sentence in sentences for group in sentence.groups]
+    for number, group in enumerate(groups):
+        if not group.rules.any:
+            continue
+        group.rules.check_vocabulary(log_probs.size(-1))
+        first = number * config.width
+        bans[first] = {beam: group.rules.ban(path.tokens) for beam, path in enumerate(group.paths)}
+        for beam, ban in bans[first].items():
+            row = log_probs[first + beam]
+            if ban.only is not None:
+                only = torch.tensor(sorted(ban.only), dtype=torch.long, device=row.device)
+                row.copy_(torch.full_like(row, -inf).index_copy(0, only, row[only]))
+            row[list(ban.tokens)] = -inf
+    return bans
+
+
+def _totals(groups: list[Group], like: Tensor) -> Tensor:
+    """(N, W) float64: the log-probability of each path; empty places have none at all."""
+    width = like.size(2)
+    totals = [[*(path.total for path in group.paths), *[-inf] * (width - len(group.paths))] for group in groups]
+    return torch.tensor(totals, dtype=torch.float64, device=like.device)
+
+
+def _sentences(
+    config: SearchConfig,
+    limits: list[int],
+    prefix: Phrases | None,
+    required: Sequence[Phrases] | None,
+    forbidden: Sequence[Phrases] | None,
+    seeds: Sequence[int] | None,
+    *,
+    record: bool,
+) -> list[Sentence]:
+    batch, most = len(limits), config.max_length
+    prefixes: Sequence[Sequence[int]] = _each("prefix", prefix, batch, ())
+    wanted: Sequence[Phrases] = _each("required", required, batch, ())
+    unwanted: Sequence[Phrases] = _each("forbidden", forbidden, batch, ())
+    seed_of: Sequence[int] = _each("seeds", seeds, batch, 0)
+    sentences = []
+    for name in range(batch):
+        limit = limits[name] if most is None else min(limits[name], most)
+        given = prefixes[name], wanted[name], unwanted[name]
+        rules = make_rules(name, limit, config.min_length, config.no_repeat_ngram, *given)
+        groups = [
+            # Seeded by text: the same numbers on every machine, and nothing of the rest of the batch in them.
+            Group(
+                rules,
+                chance=Random(f"{config.seed} {seed_of[name]} {number}").random,
+                place=number * config.width,
+                record=[] if record else None,
+            )
+            for number in range(config.parallel)
+        ]
+        sentences.append(Sentence(groups))
+    return sentences
+
+
+def _each(name: str, given: Sequence[T] | None, batch: int, default: T) -> Sequence[T]:
+    if given is None:
+        return [default] * batch
+    if len(given) != batch:
+        raise ShapeError(f"{name} has {len(given)} entries for {batch} sentences")
+    return given
+
+
+def _check(config: SearchConfig, knows_coverage: bool, streams: bool) -> None:
+    if config.coverage and not knows_coverage:
+        raise ConfigError(
+            f"coverage = {config.coverage} needs the attention of every step, which this model's step does not give "
+            "(coverage_of); set coverage = 0"
+        )
+    if streams and config.parallel * config.width > 1:
+        raise ConfigError(
+            "tokens can be told as they are said by greedy search or one sample only: a beam may still drop them; "
+            "set beam = 1 and nbest = 1"
+        )
+
+
+def _result(name: int, sentence: Sentence, config: SearchConfig) -> Result:
+    """Best first and each once, whatever group it is from; but samples all, as drawn."""
+    found = [hypothesis for group in sentence.groups for hypothesis in group.ended]
+    if not found:
+        raise ConfigError(
+            f"sentence {name}: nothing can be said: its rules contradict each other or leave no word, or the model "
+            "gives no finite number"
+        )
+    if not config.sample:
+        unique: dict[tuple[int, ...], Hypothesis] = {}
+        for hypothesis in sorted(found, key=ranking):
+            unique.setdefault(tuple(hypothesis.tokens), hypothesis)
+        found = list(unique.values())[: config.nbest]
+    records = [group.record for group in sentence.groups if group.record is not None]
+    merged = sorted((one for record in records for one in record), key=lambda one: one.step)
+    return Result(found, merged if records else None)
