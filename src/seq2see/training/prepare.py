@@ -194,8 +194,14 @@ def suited(data: DataConfig) -> dict[str, Any]:
     one right answer, so training ends when validation has them all."""
     names = {spec.removeprefix(BUILTIN).split(":")[0] for spec in data.train if spec.startswith(BUILTIN)}
     only_right = {"stop_metric": "exact", "validate_every": 200, "learning_rate": 2e-3}
+    # Measured on reverse: with these 99 % of the answers are right after 1,200 small batches of a tiny luong.
+    quick = {"learning_rate": 4e-3, "beta2": 0.999, "batch_tokens": 400, "warmup": 100, "label_smoothing": 0.0}
     if names and names <= {"reverse", "copy", "sort"}:
-        return {"tokenizer": {"scheme": "word"}, "training": only_right, "data": {"valid_pairs": 500}}
+        return {
+            "tokenizer": {"scheme": "word", "byte_fallback": False},
+            "training": only_right | quick | {"schedule": "cosine", "epochs": 5},
+            "data": {"valid_pairs": 500},
+        }
     if names and names <= {"dates"}:
         return {"tokenizer": {"scheme": "char"}, "training": only_right, "data": {"valid_pairs": 500}}
     return {}
