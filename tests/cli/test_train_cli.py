@@ -235,6 +235,19 @@ def test_no_space(
     load_run(out)
 
 
+def test_no_space_for_the_metrics(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seq2see.training import loop
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(loop.Metrics, "add", full)
+    line = refused(capsys, str(tsv), "--model", "rnn", "--out", str(tmp_path / "run"), *FAST)
+    assert line == "seq2see: no space left on the disk; free some and go on with --resume"
+
+
 def test_a_loss_that_is_not_finite_is_never_saved(
     tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

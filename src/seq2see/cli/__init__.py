@@ -1,5 +1,6 @@
 """The command line: one file per verb. Nothing here imports torch before a verb needs it."""
 
+import errno
 import sys
 
 import typer
@@ -35,8 +36,13 @@ def main() -> None:
     except Seq2SeeError as error:
         print(f"seq2see: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print("seq2see: no space left on the disk; free some and go on with --resume", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         print("seq2see: interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(1)
