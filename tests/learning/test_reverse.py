@@ -93,7 +93,7 @@ def draw(count: int, lengths: tuple[int, int], chance: random.Random, *, held_ou
 
 
 def backwards(sequences: Sequences) -> Batch:
-    """Pairs whose source ends with EOS: what has no recurrence cannot know where to begin from padding alone."""
+    """Pairs whose source ends with EOS, as training has them."""
     return Batch.of([[*ids, EOS] for ids in sequences], [ids[::-1] for ids in sequences])
 
 
