@@ -1,5 +1,33 @@
-"""How good is it: scores of a whole test set."""
+"""How good is it: scores of a test set with intervals, quality by length, two systems side by side."""
 
-from seq2see.evaluate.scores import METRICS, Metric, exact_match, score
+from seq2see.evaluate.compare import Comparison, compare_outputs
+from seq2see.evaluate.evaluation import Evaluation, Settings, evaluate_outputs
+from seq2see.evaluate.metrics import NAMES, TOKENIZERS, Metric, make_metric
+from seq2see.evaluate.resampling import Interval, Paired, Resampling, confidence, paired
+from seq2see.evaluate.scores import METRICS, exact_match, score, sentence_chrf
+from seq2see.evaluate.testset import References, read_outputs, read_references, references_of
 
-__all__ = ["METRICS", "Metric", "exact_match", "score"]
+__all__ = [
+    "METRICS",
+    "NAMES",
+    "TOKENIZERS",
+    "Comparison",
+    "Evaluation",
+    "Interval",
+    "Metric",
+    "Paired",
+    "References",
+    "Resampling",
+    "Settings",
+    "compare_outputs",
+    "confidence",
+    "evaluate_outputs",
+    "exact_match",
+    "make_metric",
+    "paired",
+    "read_outputs",
+    "read_references",
+    "references_of",
+    "score",
+    "sentence_chrf",
+]

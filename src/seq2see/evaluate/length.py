@@ -1,0 +1,100 @@
+"""Quality by length: a model without attention is told by how it does on long sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seq2see.errors import ConfigError, ShapeError
+from seq2see.evaluate import writing
+from seq2see.evaluate.metrics import Metric, Values
+from seq2see.evaluate.resampling import Interval, Resampling, confidence
+
+EDGES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100)
+"""The last length of each bucket, unless others are asked for; those that hold nothing at either end are left out."""
+
+Side = Literal["source", "reference"]
+
+
+class Bucket(NamedTuple):
+    """Lengths from low to high, both included; no high means any above."""
+
+    low: int
+    high: int | None
+
+    @property
+    def label(self) -> str:
+        if self.high is None:
+            return f"{self.low}+"
+        return str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+
+    def holds(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        above = lengths >= self.low
+        return above if self.high is None else above & (lengths <= self.high)
+
+
+class LengthScore(NamedTuple):
+    """One bucket of one system."""
+
+    bucket: Bucket
+    sentences: int
+    score: float | None  # None: no sentences, or none that the metric can score
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long each sentence is, and the buckets they fall into."""
+
+    side: Side
+    unit: writing.Unit
+    values: NDArray[np.int64]  # (sentences,)
+    buckets: tuple[Bucket, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.unit} of the {self.side}"
+
+
+def measure_lengths(texts: Sequence[str], side: Side, edges: Sequence[int] | None = None) -> Lengths:
+    """Words, or characters where the language has no spaces between words."""
+    counted = writing.unit(texts)
+    values = np.array([writing.length(text, counted) for text in texts], dtype=np.int64)
+    return Lengths(side, counted, values, tuple(make_buckets(values, edges)))
+
+
+def make_buckets(lengths: NDArray[np.int64], edges: Sequence[int] | None = None) -> list[Bucket]:
+    """(sentences,) -> buckets that hold every sentence; `edges` are the last length of each."""
+    if not len(lengths):
+        return []
+    given = check_edges(EDGES if edges is None else edges)
+    lows = [min(1, int(lengths.min())), *(edge + 1 for edge in given)]
+    buckets = [Bucket(low, high) for low, high in zip(lows, [*given, None], strict=True)]
+    if lengths.max() <= given[-1]:
+        buckets.pop()
+    if edges is not None:
+        return buckets
+    filled = [place for place, bucket in enumerate(buckets) if bucket.holds(lengths).any()]
+    return buckets[filled[0] : filled[-1] + 1]
+
+
+def check_edges(edges: Sequence[int]) -> list[int]:
+    """Themselves, if they rise from 1 or more."""
+    given = list(edges)
+    if not given or given[0] < 1 or any(one >= other for one, other in pairwise(given)):
+        raise ConfigError(f"edges {','.join(map(str, given)) or 'none'}: expected rising lengths such as 5,10,15,20")
+    return given
+
+
+def by_length(metric: Metric, counts: Values, lengths: Lengths, plan: Resampling) -> tuple[LengthScore, ...]:
+    """The score of each bucket by itself."""
+    if len(counts) != len(lengths.values):
+        raise ShapeError(f"counts of {len(counts)} sentences but lengths of {len(lengths.values)}")
+    rows = []
+    for bucket in lengths.buckets:
+        inside = counts[bucket.holds(lengths.values)]
+        rows.append(LengthScore(bucket, len(inside), metric.score(inside), confidence(metric, inside, plan)))
+    return tuple(rows)
