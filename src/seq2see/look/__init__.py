@@ -1,0 +1,21 @@
+"""What did it look at: one object for a map of attention, its measures, word alignment, files and drawings."""
+
+from seq2see.look.alignment import Alignment, Best, Method, best_head, head_errors, load_best, save_best
+from seq2see.look.map import AttentionMap, Kind, Level, attention_map, joined
+from seq2see.look.side import Side
+
+__all__ = [
+    "Alignment",
+    "AttentionMap",
+    "Best",
+    "Kind",
+    "Level",
+    "Method",
+    "Side",
+    "attention_map",
+    "best_head",
+    "head_errors",
+    "joined",
+    "load_best",
+    "save_best",
+]

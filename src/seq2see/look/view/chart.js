@@ -1,0 +1,199 @@
+// Charts in SVG, drawn at the width there is, so that their text keeps its size. Point or use the arrow keys for values.
+import { clamp, make, makeSvg } from "./dom.js";
+
+const HEIGHT = 290;
+const EDGE = { top: 14, right: 16, left: 46 };
+const MARKS = [
+  (x, y) => makeSvg("circle", { cx: x, cy: y, r: 4.2 }),
+  (x, y) => makeSvg("rect", { x: x - 4, y: y - 4, width: 8, height: 8 }),
+  (x, y) => makeSvg("path", { d: `M${x} ${y - 5.2}L${x + 5} ${y + 4}L${x - 5} ${y + 4}Z` }),
+  (x, y) => makeSvg("path", { d: `M${x} ${y - 5.4}L${x + 5} ${y}L${x} ${y + 5.4}L${x - 5} ${y}Z` }),
+];
+
+/** chart: {label, across, from, digits, ticks: [[name, below], ...] or null, series: [{name, colour, dashed, marked, points}]}
+ *  digits: decimals of values; points: [x, y, low, high]; y null: a gap; low and high null: no band. With ticks, x counts them. */
+export class Chart {
+  constructor(chart) {
+    this.chart = chart;
+    this.svg = makeSvg("svg", { tabindex: 0, role: "img", "aria-label": chart.label });
+    this.tip = make("div", { class: "tip", hidden: true });
+    this.voice = make("div", { class: "unseen", "aria-live": "polite" });
+    this.element = make("div", { class: "chart" }, legendOf(chart), make("div", { class: "plot" }, this.svg, this.tip), this.voice);
+    this.places = [...new Set(chart.series.flatMap((one) => one.points.map((point) => point[0])))].sort((a, b) => a - b);
+    this.chosen = -1;
+    new ResizeObserver(() => this.draw()).observe(this.element);
+    this.svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
+    this.svg.addEventListener("pointerleave", () => this.point(-1));
+    this.svg.addEventListener("blur", () => this.point(-1));
+    this.svg.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  draw() {
+    const width = this.element.clientWidth;
+    if (!width || width === this.width) return;
+    this.width = width;
+    this.foot = this.chart.ticks ? 58 : 44;
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("height", HEIGHT);
+    this.scales(width);
+    this.rule = makeSvg("line", { class: "rule", y1: EDGE.top, y2: HEIGHT - this.foot, visibility: "hidden" });
+    const { series } = this.chart;
+    this.svg.replaceChildren(
+      ...this.axes(),
+      ...series.map((one) => this.band(one)),
+      this.rule,
+      ...series.flatMap((one) => [this.line(one), ...this.marks(one)]),
+    );
+    this.point(-1);
+  }
+
+  scales(width) {
+    const { series, ticks, from } = this.chart;
+    const points = series.flatMap((one) => one.points).filter((point) => point[1] !== null);
+    const values = points.flatMap(([, y, low, high]) => [y, low ?? y, high ?? y]);
+    const low = Math.min(from ?? Infinity, ...values);
+    const top = Math.max(...values, low + 1e-9);
+    this.levels = niceTicks(Number.isFinite(low) ? low : 0, Number.isFinite(top) ? top : 1, 5);
+    const [y0, y1] = [this.levels[0], this.levels[this.levels.length - 1]];
+    const [first, last] = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(...this.places, 0), Math.max(...this.places, 1)];
+    const [wide, high] = [width - EDGE.left - EDGE.right, HEIGHT - EDGE.top - this.foot];
+    this.x = (value) => EDGE.left + ((value - first) / (last - first)) * wide;
+    this.y = (value) => EDGE.top + (1 - (value - y0) / (y1 - y0)) * high;
+    this.steps = ticks ? null : niceTicks(first, last, clamp(Math.floor(wide / 90), 2, 8)).filter((step) => step <= last);
+  }
+
+  axes() {
+    const right = this.width - EDGE.right;
+    const bottom = HEIGHT - this.foot;
+    const found = this.levels.flatMap((level) => [
+      makeSvg("line", { class: "grid", x1: EDGE.left, x2: right, y1: this.y(level), y2: this.y(level) }),
+      words(EDGE.left - 8, this.y(level) + 4, tidy(level), "end"),
+    ]);
+    if (this.chart.ticks) found.push(...this.tickNames(bottom));
+    else found.push(...this.steps.map((step) => words(this.x(step), bottom + 18, tidy(step), "middle")));
+    found.push(words((EDGE.left + right) / 2, HEIGHT - 6, this.chart.across, "middle", "axis"));
+    return found;
+  }
+
+  /** As many as there is room for. */
+  tickNames(bottom) {
+    const { ticks } = this.chart;
+    const room = (this.width - EDGE.left - EDGE.right) / ticks.length;
+    const longest = Math.max(...ticks.map(([name, below]) => Math.max(name.length * 8, below.length * 6.2)));
+    const each = Math.ceil((longest + 6) / room);
+    return ticks.flatMap(([name, below], place) =>
+      place % each ? [] : [words(this.x(place), bottom + 17, name, "middle"), words(this.x(place), bottom + 31, below, "middle", "below")],
+    );
+  }
+
+  band({ points, colour }) {
+    const found = makeSvg("g", { class: `band c${colour}` });
+    for (const part of parts(points.map((point) => (point[2] === null || point[3] === null ? [point[0], null] : point)))) {
+      const there = part.map(([x, , , high]) => `${this.x(x)} ${this.y(high)}`);
+      const back = part.map(([x, , low]) => `${this.x(x)} ${this.y(low)}`).reverse();
+      found.append(makeSvg("path", { d: `M${[...there, ...back].join("L")}Z` }));
+      if (part.length === 1) {
+        const [x, , low, high] = part[0];
+        found.append(makeSvg("line", { x1: this.x(x), x2: this.x(x), y1: this.y(low), y2: this.y(high) }));
+      }
+    }
+    return found;
+  }
+
+  line({ points, colour, dashed }) {
+    const path = parts(points).map((part) => `M${part.map(([x, y]) => `${this.x(x)} ${this.y(y)}`).join("L")}`).join("");
+    return makeSvg("path", { class: `line c${colour}${dashed ? " dashed" : ""}`, d: path });
+  }
+
+  marks({ points, colour, marked }) {
+    if (!marked) return [];
+    const seen = points.filter((point) => point[1] !== null);
+    return [makeSvg("g", { class: `marks c${colour}` }, ...seen.map(([x, y]) => MARKS[colour % MARKS.length](this.x(x), this.y(y))))];
+  }
+
+  // ----- values
+
+  nearest(event) {
+    const at = event.clientX - this.svg.getBoundingClientRect().left;
+    let best = -1;
+    this.places.forEach((place, number) => {
+      if (best < 0 || Math.abs(this.x(place) - at) < Math.abs(this.x(this.places[best]) - at)) best = number;
+    });
+    return best;
+  }
+
+  key(event) {
+    const move = { ArrowLeft: this.chosen - 1, ArrowRight: this.chosen + 1, Home: 0, End: this.places.length - 1 }[event.key];
+    if (event.key === "Escape") this.point(-1);
+    if (move === undefined || !this.places.length) return;
+    event.preventDefault();
+    this.point(clamp(move, 0, this.places.length - 1));
+    this.voice.textContent = this.tip.textContent;
+  }
+
+  point(number) {
+    this.chosen = number;
+    const place = this.places[number];
+    this.tip.hidden = place === undefined;
+    this.rule?.setAttribute("visibility", this.tip.hidden ? "hidden" : "visible");
+    if (this.tip.hidden) return;
+    const x = this.x(place);
+    this.rule.setAttribute("x1", x);
+    this.rule.setAttribute("x2", x);
+    const lines = this.chart.series.flatMap((one) => {
+      const found = one.points.find((point) => point[0] === place);
+      return found && found[1] !== null ? [valueLine(one, found, this.chart.digits)] : [];
+    });
+    this.tip.replaceChildren(make("b", {}, this.placeName(place)), ...lines);
+    const wide = this.tip.offsetWidth;
+    this.tip.style.left = `${clamp(x + 14 + wide > this.width ? x - wide - 14 : x + 14, 0, Math.max(0, this.width - wide))}px`;
+  }
+
+  placeName(place) {
+    const { ticks, across } = this.chart;
+    return ticks ? `${ticks[place][0]} (${ticks[place][1]}) ` : `${across} ${tidy(place)} `;
+  }
+}
+
+function valueLine(series, [, y, low, high], digits) {
+  const range = low === null || high === null ? "" : ` (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
+  return make("div", {}, make("span", { class: `dot c${series.colour}` }), `${series.name}: `, make("b", {}, y.toFixed(digits)), range);
+}
+
+function legendOf({ series }) {
+  const entries = series.map((one) => {
+    const key = makeSvg("svg", { width: 30, height: 14, "aria-hidden": "true" });
+    key.append(makeSvg("path", { class: `line c${one.colour}${one.dashed ? " dashed" : ""}`, d: "M2 7L28 7" }));
+    if (one.marked) key.append(makeSvg("g", { class: `marks c${one.colour}` }, MARKS[one.colour % MARKS.length](15, 7)));
+    return make("span", {}, key, make("bdi", {}, one.name));
+  });
+  return make("div", { class: "keys" }, ...entries);
+}
+
+/** Runs of points without a gap. */
+function parts(points) {
+  const found = [[]];
+  for (const point of points) {
+    if (point[1] === null) found.push([]);
+    else found[found.length - 1].push(point);
+  }
+  return found.filter((part) => part.length);
+}
+
+function words(x, y, text, anchor, kind = "tick") {
+  return makeSvg("text", { x, y, "text-anchor": anchor, class: kind }, text);
+}
+
+/** Round numbers that reach from low to high. */
+function niceTicks(low, high, count) {
+  const rough = (high - low || 1) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
+  const first = Math.floor(low / step + 1e-9);
+  const last = Math.max(Math.ceil(high / step - 1e-9), first + 1);
+  return Array.from({ length: last - first + 1 }, (_, place) => Number(((first + place) * step).toPrecision(12)));
+}
+
+function tidy(value) {
+  return value.toLocaleString("en", { maximumFractionDigits: 6 });
+}

@@ -1,0 +1,75 @@
+// Light and dark, and the colours of weights: from "none" to "all", in even steps for the eye in both themes.
+import { clamp, make } from "./dom.js";
+
+const RAMPS = {
+  light: ["#f3f5fa", "#cfdcf6", "#98b6ef", "#5b86df", "#2f56b8", "#142a6e"],
+  dark: ["#171c27", "#1c2f57", "#22498c", "#3371c8", "#6caaf2", "#d9ebff"],
+};
+const TONES = {
+  light: { text: "#1b2130", dim: "#5d6679", paper: "#ffffff", line: "#d5dae4", focus: "#c2410c", ink: "#2f56b8" },
+  dark: { text: "#e8ecf4", dim: "#9aa4b8", paper: "#11151d", line: "#323a4b", focus: "#ff9d5c", ink: "#6caaf2" },
+};
+const FONT =
+  'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Apple SD Gothic Neo", "Malgun Gothic", ' +
+  '"Noto Sans KR", "Noto Sans CJK KR", "Nanum Gothic", "Hiragino Sans", "Yu Gothic", "Noto Sans CJK JP", sans-serif';
+
+const media = matchMedia("(prefers-color-scheme: dark)");
+const listeners = new Set();
+const tables = { light: table(RAMPS.light), dark: table(RAMPS.dark) };
+let asked = "auto";
+
+export function themeName() {
+  return asked === "auto" ? (media.matches ? "dark" : "light") : asked;
+}
+
+export function tones() {
+  return TONES[themeName()];
+}
+
+export function font(size, weight = 400) {
+  return `${weight} ${size}px ${FONT}`;
+}
+
+/** 0 to 1 -> a colour. */
+export function shade(value) {
+  return tables[themeName()][Math.round(clamp(value, 0, 1) * 255)];
+}
+
+/** What can be read on top of shade(value). */
+export function onShade(value) {
+  const dark = themeName() === "dark" ? value < 0.62 : value > 0.45;
+  return dark ? "#ffffff" : "#141a26";
+}
+
+export function whenThemeChanges(listener) {
+  listeners.add(listener);
+}
+
+export function makeThemePicker() {
+  const labels = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" };
+  const button = make("button", { type: "button", class: "quiet theme" }, labels.auto);
+  button.addEventListener("click", () => {
+    asked = { auto: "light", light: "dark", dark: "auto" }[asked];
+    button.textContent = labels[asked];
+    apply();
+  });
+  return button;
+}
+
+function apply() {
+  document.documentElement.dataset.theme = themeName();
+  for (const listener of listeners) listener();
+}
+
+function table(ramp) {
+  const stops = ramp.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  return Array.from({ length: 256 }, (_, step) => {
+    const at = (step / 255) * (stops.length - 1);
+    const low = Math.min(Math.floor(at), stops.length - 2);
+    const mixed = stops[low].map((part, i) => Math.round(part + (stops[low + 1][i] - part) * (at - low)));
+    return `rgb(${mixed.join(",")})`;
+  });
+}
+
+media.addEventListener("change", apply);
+apply();
