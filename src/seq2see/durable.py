@@ -13,6 +13,9 @@ from seq2see.errors import RunError
 
 def write_file(path: Path, content: bytes) -> None:
     """The file appears under its name only when it is complete; an error leaves what was there before."""
+    if is_stream(path):
+        _write_straight(path, content)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -25,6 +28,25 @@ def write_file(path: Path, content: bytes) -> None:
         raise cannot_write(path, error) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_straight(path: Path, content: bytes) -> None:
+    try:
+        with path.open("wb") as file:
+            file.write(content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def is_stream(path: Path) -> bool:
+    """Whether this is a pipe, a terminal or /dev/stdout: written straight away, never replaced by another file.
+
+    /dev/stdout leads to an ordinary file when it is redirected, and renaming over it would ruin it for everybody.
+    """
+    placed = str(path.absolute()).startswith(("/dev/", "/proc/"))
+    return placed or (path.exists() and not path.is_file())
 
 
 def write_json(path: Path, content: Any) -> None:

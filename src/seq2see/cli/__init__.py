@@ -6,7 +6,7 @@ import sys
 import typer
 
 from seq2see import __version__
-from seq2see.cli import data, train, verify_resume
+from seq2see.cli import align, compare, data, doctor, evaluate, look, train, translate, verify_resume
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(
@@ -18,8 +18,14 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("train")(train.train)
+app.command("translate")(translate.translate)
+app.command("look")(look.look)
+app.command("align")(align.align)
+app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("data")(data.data)
 app.command("verify-resume")(verify_resume.verify_resume)
+app.command("doctor")(doctor.doctor)
 
 
 @app.callback(invoke_without_command=True)

@@ -131,6 +131,10 @@ class Tokenizer:
             last = owner
         return words
 
+    def same_as(self, other: "Tokenizer") -> bool:
+        """Whether both cut every text into the same ids."""
+        return self is other or (self.config == other.config and self._pieces == other._pieces)
+
     def save(self, path: str | Path) -> None:
         """One JSON file, written beside its place, synced, then renamed: it is there whole or not at all."""
         document = {

@@ -8,6 +8,7 @@ manifest.json            SHA-256 of the files above; written last, so a folder t
 metrics.jsonl            a line for each update and validation
 checkpoints/             the state of training
 data/                    the pairs as ids; can be deleted when training is over
+pairs.jsonl              pairs that were given as a list rather than as a file; valid.jsonl likewise
 """
 
 import json
@@ -27,6 +28,8 @@ from seq2see.training.weights import save_weights
 
 CONFIG, WEIGHTS, MANIFEST = "config.json", "model.safetensors", "manifest.json"
 TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")
+PAIRS = ("pairs.jsonl", "valid.jsonl")
+_LISTED = (CONFIG, *TOKENIZERS, WEIGHTS)  # what the manifest vouches for
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,7 @@ def load_run(path: Path) -> Run:
 def finish(path: Path, model: Model[Any, Any]) -> None:
     """The last word of training: the weights, then the manifest."""
     save_weights(path / WEIGHTS, model.state_dict())
-    names = (CONFIG, *TOKENIZERS, WEIGHTS)
-    durable.write_json(path / MANIFEST, {name: durable.digest(path / name) for name in names})
+    durable.write_json(path / MANIFEST, {name: durable.digest(path / name) for name in _LISTED})
 
 
 def is_finished(path: Path) -> bool:
@@ -97,6 +99,8 @@ def _check_manifest(path: Path) -> None:
         raise RunError(f"{path}: training has not finished; go on with `seq2see train --resume --out {path}`") from None
     except (OSError, ValueError) as error:
         raise RunError(f"{path / MANIFEST}: cannot be read ({error})") from None
+    if not isinstance(manifest, dict) or not set(_LISTED) <= manifest.keys():
+        raise RunError(f"{path / MANIFEST}: cannot be read (it does not list {', '.join(_LISTED)})")
     for name, expected in manifest.items():
         try:
             found = durable.digest(path / Path(name).name)

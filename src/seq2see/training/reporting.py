@@ -142,6 +142,21 @@ class ConsoleVoice:
         self.console.print(Text(text), soft_wrap=True)
 
 
+class SilentVoice:
+    """Implements Voice by saying nothing: metrics.jsonl has it all."""
+
+    def total(self, steps: int) -> None: ...
+
+    def counting(self, what: str) -> Callable[[int], None]:
+        return lambda pairs: None
+
+    def update(self, update: Update, progress: Standing) -> None: ...
+
+    def validation(self, validation: Validation, progress: Standing, *, better: bool) -> None: ...
+
+    def message(self, text: str) -> None: ...
+
+
 def _short(text: str, longest: int = 160) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -108,7 +108,7 @@ def _claim(out: Path) -> None:
         raise RunError(f"{out}: already holds a run; go on with it by --resume, or choose another --out")
     if out.exists() and not out.is_dir():
         raise RunError(f"{out}: is a file; --out names a folder")
-    if out.exists() and any(entry.name != ".lock" for entry in out.iterdir()):
+    if out.exists() and any(entry.name not in (".lock", *folder.PAIRS) for entry in out.iterdir()):
         raise RunError(f"{out}: is not empty and holds no run; choose a new folder for --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def _begin(config: RunConfig, out: Path, voice: Voice, base: Path | None) -> Non
 
 def _leave_nothing(out: Path) -> None:
     """A run that could not begin leaves no half of itself behind."""
-    for name in folder.TOKENIZERS:
+    for name in (*folder.TOKENIZERS, *folder.PAIRS):
         (out / name).unlink(missing_ok=True)
     if not (out / folder.CONFIG).exists() and out.exists() and not any(e.name != ".lock" for e in out.iterdir()):
         (out / ".lock").unlink(missing_ok=True)

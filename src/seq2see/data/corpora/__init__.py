@@ -1,6 +1,7 @@
 """Corpora that come with seq2see: generated, seeded, ours; nothing to download.
 
     phrases         Korean -> English from a grammar, 2 to 40 words, with gold word alignment (see phrases.py)
+    phrases-basic   the same grammar with a few words of each kind: what a small model can learn in minutes
     phrases-en-ko   the other direction; Korean keeps to one way of saying, polite 해요체
     dates           a day as people write it in Korean, English or German -> ISO 8601, through Babel's CLDR data
     reverse copy sort   sequences of letters and digits, 5 to 20 long
@@ -47,6 +48,12 @@ def _phrases(random_: Callable[[], float]) -> Iterator[Example]:
     return (Example(*pair) for pair in pairs(random_, into="english"))
 
 
+def _phrases_basic(random_: Callable[[], float]) -> Iterator[Example]:
+    from seq2see.data.corpora.phrases import pairs
+
+    return (Example(*pair) for pair in pairs(random_, into="english", most=_BASIC))
+
+
 def _phrases_back(random_: Callable[[], float]) -> Iterator[Example]:
     from seq2see.data.corpora.phrases import pairs
 
@@ -76,8 +83,10 @@ def _target(example: Example) -> str:
     return example.target
 
 
+_BASIC = 10  # words of each list of the lexicon
 _CORPORA = {
     "phrases": _Corpus(_phrases, _target, 60_000),
+    "phrases-basic": _Corpus(_phrases_basic, _target, 60_000),
     "phrases-en-ko": _Corpus(_phrases_back, _source, 60_000),
     "dates": _Corpus(_dates, _target, 20_000),
     "reverse": _Corpus(_sequences("reverse"), _source, 20_000),

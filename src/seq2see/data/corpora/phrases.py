@@ -59,11 +59,11 @@ def alignment(source: list[Word], target: list[Word]) -> tuple[tuple[int, int], 
     return tuple(links)
 
 
-def pairs(random: Callable[[], float], *, into: str = "english") -> Iterator[Pair]:
-    """An endless stream of (source, target, alignment), with repetitions."""
+def pairs(random: Callable[[], float], *, into: str = "english", most: int | None = None) -> Iterator[Pair]:
+    """An endless stream of (source, target, alignment), with repetitions; `most`: words used of each list."""
     to_english = into == "english"
     while True:
-        built = sentence(Draw(random, canonical=not to_english), _aim(random))
+        built = sentence(Draw(random, canonical=not to_english, most=most), _aim(random))
         korean, english = built.korean, built.english
         if len(english) >= LONGEST or len(korean) >= LONGEST:
             continue

@@ -24,19 +24,22 @@ class Draw:
 
     Only `random()` of the generator is called: it is the one method whose sequence Python guarantees for ever.
     With `canonical`, every choice that English does not show (politeness, 안 or -지 않다, where the adverb stands)
-    takes its first option, so that Korean becomes a function of English.
+    takes its first option, so that Korean becomes a function of English. With `most`, a list of words ends after that
+    many: the whole grammar with a small vocabulary.
     """
 
-    def __init__(self, random: Callable[[], float], *, canonical: bool = False) -> None:
+    def __init__(self, random: Callable[[], float], *, canonical: bool = False, most: int | None = None) -> None:
         self.random = random
         self.canonical = canonical
+        self.most = most
         self.used: set[str] = set()
         self._concepts = 0
         self.register: Register = self.variant(("polite", "polite", "plain", "formal"))
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options, evenly."""
-        return options[int(self.random() * len(options))]
+        count = len(options) if self.most is None else min(self.most, len(options))
+        return options[int(self.random() * count)]
 
     def chance(self, probability: float) -> bool:
         """True with this probability."""

@@ -1,0 +1,199 @@
+"""`seq2see align`: which word belongs to which, in pairs that exist; and how right that is."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from seq2see.errors import ConfigError
+
+if TYPE_CHECKING:
+    from seq2see.evaluate.alignment import Counts, Gold
+    from seq2see.look import AttentionMap, Method
+    from seq2see.session import Translator
+
+
+def align(
+    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    pairs: Annotated[
+        list[str],
+        typer.Argument(help="Pairs as for `train`, or a file of `source ||| target` lines.", show_default=False),
+    ],
+    gold: Annotated[
+        Path | None,
+        typer.Option(help="What people drew: a line `0-0 1-2 2?3` for each pair.", show_default=False),
+    ] = None,
+    annotated: Annotated[
+        Path | None,
+        typer.Option(help="Which words they looked at; others are not judged.", show_default=False),
+    ] = None,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="The pairs and the gold are the other way round than the run.")
+    ] = False,
+    method: Annotated[str, typer.Option(help="argmax, threshold or symmetric.")] = "argmax",
+    threshold: Annotated[float, typer.Option(help="Of --method threshold: share of a row.")] = 0.25,
+    reverse: Annotated[
+        Path | None,
+        typer.Option(
+            help="A run of the other direction, for symmetric alignment and for choosing a head.", show_default=False
+        ),
+    ] = None,
+    layer: Annotated[int | None, typer.Option(help="Of the head to read, from 0.", show_default=False)] = None,
+    head: Annotated[
+        int | None, typer.Option(help="The head to read.  [default: the best one]", show_default=False)
+    ] = None,
+    heads: Annotated[bool, typer.Option("--heads", help="A table of every head's error; needs gold.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Only the first pairs.", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Where to write the alignments.  [default: standard output]", show_default=False
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON on stdout; needs gold.")] = False,
+) -> None:
+    """Align the words of existing pairs by the model's attention: a Pharaoh line `0-0 1-2` for each pair.
+
+    With gold: alignment error rate, precision and recall, beside a diagonal that reads nothing. Of a built-in corpus
+    with known alignment (builtin:phrases) the gold comes with it; its test split is used, which training never sees.
+
+    \b
+    seq2see align runs/ko-en pairs.tsv --out pairs.align
+    seq2see align runs/ko-en builtin:phrases --heads --limit 500
+    seq2see align runs/en-ko dev.src-tgt --gold dev.gold --annotated dev.annotated
+    """
+    import torch
+
+    from seq2see.session import load
+    from seq2see.session.aligning import look_all
+
+    if method not in ("argmax", "threshold", "symmetric"):
+        raise ConfigError(f"--method {method}: expected one of argmax, threshold, symmetric")
+    if (layer is None) != (head is None):
+        raise ConfigError("--layer and --head belong together")
+    torch.set_num_threads(1)
+    translator = load(run)
+    back = None if reverse is None else load(reverse)
+    texts, judged = _read(pairs, gold, annotated, limit, flip=flip)
+    if (heads or as_json) and judged is None:
+        raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
+    best = _head(translator, texts, judged, back, layer, head)
+    lines, found = [], []
+    returning = iter(look_all(back, [(b, a) for a, b in texts])) if back is not None and method == "symmetric" else None
+    for whole in look_all(translator, texts):
+        one = whole.layer(best.layer).head(best.head)
+        alignment = one.alignment(cast("Method", method), threshold=threshold, reverse=_back(returning, back))
+        found.append(frozenset(alignment.pairs))
+        lines.append(str(alignment))
+    _write(lines, out, quiet=as_json or heads)
+    if judged is not None:
+        _report(translator, texts, judged, found, best, heads=heads, as_json=as_json)
+
+
+def _read(
+    pairs: list[str], gold: Path | None, annotated: Path | None, limit: int | None, *, flip: bool
+) -> "tuple[list[tuple[str, str]], list[Gold] | None]":
+    from itertools import islice
+
+    from seq2see.data.sources import parse_sources
+    from seq2see.errors import DataError
+    from seq2see.evaluate.alignment import Gold, read_bitext, read_gold
+    from seq2see.text import normalise
+
+    judged: list[Gold] | None = None
+    if len(pairs) == 1 and pairs[0].endswith((".src-tgt", ".bitext")):
+        texts = [(normalise(a), normalise(b)) for a, b in islice(read_bitext(pairs[0]), limit)]
+    else:
+        samples = list(islice((s for source in parse_sources(pairs, split="test") for s in source.samples()), limit))
+        texts = [(sample.pair.source, sample.pair.target) for sample in samples]
+        if samples and all(sample.links is not None for sample in samples):
+            judged = [Gold(frozenset(sample.links or ())) for sample in samples]
+    if gold is not None:
+        judged = read_gold(gold, annotated)[: limit or None]
+        if len(judged) != len(texts):
+            raise DataError(f"has {len(judged)} lines for {len(texts)} pairs; one line for each is needed", path=gold)
+    elif annotated is not None:
+        raise ConfigError("--annotated goes with --gold")
+    if not texts:
+        raise DataError("no pairs to align", path=pairs[0])
+    if flip:
+        texts = [(b, a) for a, b in texts]
+        judged = None if judged is None else [one.flipped() for one in judged]
+    return texts, judged
+
+
+def _head(
+    translator: "Translator",
+    texts: "list[tuple[str, str]]",
+    judged: "list[Gold] | None",
+    back: "Translator | None",
+    layer: int | None,
+    head: int | None,
+) -> Any:
+    from seq2see.look import Best
+    from seq2see.session.aligning import choose_head
+
+    if layer is not None and head is not None:
+        return Best(layer, head, 0.0)
+    chosen = choose_head(translator, texts, judged, reverse=back)
+    print(f"seq2see: reading layer {chosen.best.layer}, head {chosen.best.head}: {chosen.how}", file=sys.stderr)
+    return chosen.best
+
+
+def _back(maps: Any, back: "Translator | None") -> "AttentionMap | None":
+    """The map of the same pair from the other direction, by its own best head."""
+    if maps is None or back is None:
+        return None
+    from seq2see.look import load_best
+    from seq2see.session.aligning import ALIGNMENT
+
+    whole: AttentionMap = next(maps)
+    return whole.best(load_best(back.runs[0].path / ALIGNMENT))
+
+
+def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:
+    from seq2see import durable
+
+    if out is not None:
+        durable.write_file(out, "".join(f"{line}\n" for line in lines).encode())
+    elif not quiet:
+        for line in lines:
+            typer.echo(line)
+
+
+def _report(
+    translator: "Translator",
+    texts: "list[tuple[str, str]]",
+    judged: "list[Gold]",
+    found: list[Any],
+    best: Any,
+    *,
+    heads: bool,
+    as_json: bool,
+) -> None:
+    from seq2see.evaluate.alignment import diagonal, score_alignments
+    from seq2see.look import head_errors
+    from seq2see.session.aligning import look_all
+
+    ours = score_alignments(found, judged)
+    plain = score_alignments([diagonal(len(a.split()), len(b.split())) for a, b in texts], judged)
+    errors = head_errors(list(look_all(translator, texts)), judged) if heads else None
+    if as_json:
+        told = {"pairs": len(texts), "layer": best.layer, "head": best.head, **_figures(ours)}
+        told |= {"diagonal": _figures(plain)} | ({} if errors is None else {"heads": errors.tolist()})
+        typer.echo(json.dumps(told))
+        return
+    # Alignments on stdout are for programs; what a person reads goes where progress goes, unless asked for alone.
+    for name, counts in (("attention", ours), ("diagonal", plain)):
+        figures = "  ".join(f"{key} {value:.3f}" for key, value in _figures(counts).items())
+        typer.echo(f"{name:<10} {figures}", err=not heads)
+    if errors is not None:
+        typer.echo("error of each head (rows: layers, columns: heads)")
+        for number, row in enumerate(errors):
+            typer.echo(f"  layer {number}  " + "  ".join(f"{value:.3f}" for value in row))
+
+
+def _figures(counts: "Counts") -> dict[str, float]:
+    return {"aer": counts.aer, "precision": counts.precision, "recall": counts.recall}

@@ -1,0 +1,85 @@
+"""`seq2see compare`: two runs or two files of outputs on the same test set."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seq2see.cli import evaluate as verb
+from seq2see.errors import ConfigError
+
+
+def compare(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="A B TEST",
+            help="Two run folders or files of outputs (a line for each pair), then pairs as for `train`; of "
+            "builtin:NAME the test split, which training never sees.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: verb.Metrics = None,
+    edges: verb.Edges = None,
+    length_of: verb.LengthOf = "source",
+    tokenize: verb.Tokenizer = None,
+    examples: Annotated[
+        int, typer.Option(help="Sentences shown where one of them wins most, for each; 0: none.", min=0)
+    ] = 3,
+    beam: verb.Beam = None,
+    length_penalty: verb.LengthPenalty = None,
+    alpha: verb.Alpha = None,
+    max_length: verb.MaxLength = None,
+    workers: verb.Workers = None,
+    limit: verb.Limit = None,
+    source_language: verb.SourceLanguage = None,
+    target_language: verb.TargetLanguage = None,
+    resamples: verb.Resamples = None,
+    seed: verb.Seed = None,
+    as_json: verb.AsJson = False,
+) -> None:
+    """Compare two systems: scores, difference with interval, paired tests, quality by length, sentences they differ in.
+
+    The p-values are of the paired bootstrap and of approximate randomisation, as in sacreBLEU; a system is called
+    better when both are below 0.05. TER is left out unless named: on long sentences it takes minutes.
+
+    \b
+    seq2see compare runs/without runs/with test.tsv
+    seq2see compare runs/rnn runs/rnnsearch builtin:phrases --edges 8,16,24
+    seq2see compare theirs.en ours.en test.ko test.en --metric chrf,bleu,ter --json
+    """
+    from seq2see.evaluate import compare_outputs, read_references
+    from seq2see.evaluate.compare import METRICS
+
+    if len(words or []) < 3:
+        raise ConfigError("compare needs two systems and a test set: seq2see compare runs/a runs/b test.tsv")
+    a, b, *specs = words or []
+    settings = verb.read_settings(metric, tokenize, length_of, edges, resamples, seed, METRICS)
+    runs = [system for system in (a, b) if Path(system).is_dir()]
+    languages = verb.languages_of(runs, source_language, target_language)
+    test = read_references(specs, source_language=languages[0], target_language=languages[1], limit=limit)
+    with verb.Voice() as voice:
+
+        def outputs(system: str) -> list[str]:
+            if system not in runs:
+                return verb.read_outputs(system, test)
+            search = verb.search_of(beam, length_penalty, alpha, max_length)
+            advance = voice.counting(f"translated by {system}", len(test))
+            return verb.translated([system], test.sources, search, workers, advance)
+
+        found = compare_outputs(
+            outputs(a),
+            outputs(b),
+            test,
+            settings,
+            systems=(a, b),
+            counting=lambda what: voice.counting(what, len(test)),
+        )
+    found = replace(found, command=verb.command())
+    if as_json:
+        verb.tell_json(found.as_dict(examples))
+        return
+    from seq2see.evaluate.tables import show_comparison
+
+    verb.tell(show_comparison(found, examples=examples))

@@ -1,0 +1,156 @@
+"""`seq2see doctor`: what this machine has, and what works on it."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seq2see import __version__
+
+_NEEDED = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "typer", "rich", "babel")
+# What each optional part is for, and the packages it is made of.
+_EXTRAS = {
+    "plot": ("pictures of attention", ("matplotlib",)),
+    "serve": ("page and server", ("fastapi", "uvicorn", "python-multipart")),
+    "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
+    "ctranslate2": ("export to CTranslate2", ("ctranslate2",)),
+    "formats": (".tmx and .xlf files", ("lxml",)),
+    "speech": ("voices", ("soundfile", "librosa", "pyworld")),
+    "scale": ("translation on many machines", ("ray",)),
+    "korean": ("Korean morphemes", ("kiwipiepy",)),
+    "tensorboard": ("TensorBoard events", ("tensorboard",)),
+}
+_PROGRAMS = {"espeak-ng": "teacher of the built-in voice", "chromium": "tests of the page"}
+_DTYPES = ("float32", "float64", "float16", "int8", "bfloat16")
+# A type that the processor only claims to have ends the process: so they are tried in another one.
+_PROBE = """
+import sys, torch
+for name in sys.argv[1:]:
+    a = torch.ones(64, 64, dtype=getattr(torch, name))
+    try:
+        product = torch._int_mm(a, a) if name == "int8" else a @ a
+        print(name, "works" if float(product.float().mean()) == 64 else "gives wrong results", flush=True)
+    except RuntimeError:
+        print(name, "does not work", flush=True)
+"""
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
+    """Say what is installed, how many cores there are, which number types work, which fonts and programs are found.
+
+    \b
+    seq2see doctor
+    """
+    found = examine()
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for line in lines(found):
+        typer.echo(line)
+
+
+def examine() -> dict[str, Any]:
+    return {
+        "seq2see": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": _memory(),
+        "torch_threads": _torch(lambda torch: torch.get_num_threads()),
+        "devices": _torch(_devices),
+        "instructions": _torch(lambda torch: torch.backends.cpu.get_cpu_capability()),
+        "packages": {name: _version(name) for name in _NEEDED},
+        "dtypes": try_dtypes(_DTYPES),
+        "extras": {extra: {name: _version(name) for name in names} for extra, (_, names) in _EXTRAS.items()},
+        "fonts": _fonts(),
+        "programs": {name: shutil.which(name) for name in _PROGRAMS},
+    }
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """The findings for a person: what works, and what to do about the rest."""
+    told = [
+        f"seq2see {found['seq2see']}, Python {found['python']}, {found['machine']}",
+        f"cores {found['cores']}, memory {found['memory_gib']:.0f} GiB, torch uses {found['torch_threads']} threads, "
+        f"devices {', '.join(found['devices'])}, instructions {found['instructions']}",
+        "packages  " + "  ".join(f"{name} {version or 'MISSING'}" for name, version in found["packages"].items()),
+        "numbers",
+    ]
+    told += [f"  {_mark(works == 'works')} {name:<10}{works}" for name, works in found["dtypes"].items()]
+    told.append("optional parts")
+    for extra, packages in found["extras"].items():
+        missing = [name for name, version in packages.items() if version is None]
+        what = "  ".join(f"{name} {version}" for name, version in packages.items() if version)
+        advice = f"for {_EXTRAS[extra][0]}: pip install 'seq2see[{extra}]'"
+        told.append(f"  {_mark(not missing)} {extra:<12}{advice if missing else what}")
+    fonts = ", ".join(found["fonts"]) or "none found: Korean in pictures needs the extra 'plot'"
+    told += [f"fonts with Hangul  {fonts}", "programs"]
+    for name, path in found["programs"].items():
+        told.append(f"  {_mark(path is not None)} {name:<12}{path or _PROGRAMS[name] + ': not found'}")
+    return told
+
+
+def _mark(good: bool) -> str:
+    return "+" if good else "-"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _torch(ask: Callable[[Any], Any]) -> Any:
+    try:
+        import torch
+    except Exception as error:  # a broken installation is exactly what this verb is for
+        return f"torch cannot be imported: {error}"
+    return ask(torch)
+
+
+def _devices(torch: Any) -> list[str]:
+    known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    return ["cpu", *(name for name, there in known.items() if there)]
+
+
+def try_dtypes(names: Sequence[str]) -> dict[str, str]:
+    """Matrix products in a child process; one that dies is asked again for what it had not come to."""
+    found: dict[str, str] = {}
+    while left := [name for name in names if name not in found]:
+        try:
+            ended = subprocess.run([sys.executable, "-c", _PROBE, *left], capture_output=True, text=True, timeout=120)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return found | {name: f"could not be tried ({type(error).__name__})" for name in left}
+        found |= dict(line.split(" ", 1) for line in ended.stdout.splitlines())
+        silent = [name for name in left if name not in found]
+        if silent:
+            signal = f"signal {-ended.returncode}" if ended.returncode < 0 else f"exit code {ended.returncode}"
+            found[silent[0]] = f"ends the process ({signal}): do not use it here"
+    return {name: found[name] for name in names}
+
+
+def _fonts() -> list[str]:
+    """Font files that are likely to hold Hangul, by their names; fontconfig knows better where it is installed."""
+    if shutil.which("fc-list"):
+        ended = subprocess.run(["fc-list", ":lang=ko", "family"], capture_output=True, text=True, check=False)
+        return sorted({line.split(",")[0] for line in ended.stdout.splitlines() if line})[:8]
+    folders = (Path("/usr/share/fonts"), Path.home() / ".fonts", Path("/System/Library/Fonts"))
+    hints = ("nanum", "cjk", "gothic", "unifont", "baekmuk")
+    files = (file for folder in folders if folder.is_dir() for file in folder.rglob("*.[to]t[fc]"))
+    return sorted({file.stem for file in files if any(hint in file.stem.lower() for hint in hints)})[:8]
+
+
+def _memory() -> float:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    except (ValueError, OSError, AttributeError):
+        return 0.0

@@ -1,0 +1,342 @@
+"""`seq2see evaluate`: how good a run is on a test set, or outputs that are there already."""
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seq2see.errors import ConfigError, RunError
+
+if TYPE_CHECKING:
+    from seq2see.evaluate import References, Settings
+    from seq2see.search import SearchConfig
+
+_WORTH_WORKERS = 100_000  # bytes of source text; starting a process takes seconds
+_PLAIN_SECONDS = 5.0
+
+# Options that `compare` has as well.
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        help="bleu, chrf, ter, exact, wer, cer, per (phones); several with commas. The first is shown by length.",
+        show_default=False,
+    ),
+]
+Edges = Annotated[
+    str | None,
+    typer.Option(
+        help="The last length of each bucket, such as 8,16,24.  [default: by fives, wider above 30]", show_default=False
+    ),
+]
+LengthOf = Annotated[str, typer.Option(help="Whose words are counted: source or reference.")]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenize",
+        help="Of BLEU: 13a, char, intl, zh, ja-mecab, ko-mecab or none.  [default: 13a; char for a language without "
+        "spaces, such as Japanese or Chinese]",
+        show_default=False,
+    ),
+]
+Limit = Annotated[int | None, typer.Option(help="Only the first pairs of the test set.", show_default=False)]
+Resamples = Annotated[
+    int | None, typer.Option(help="Of the bootstrap behind every interval.  [default: 1000]", show_default=False)
+]
+Seed = Annotated[
+    int | None, typer.Option(help="Of the bootstrap.  [default: 12345, sacreBLEU's own]", show_default=False)
+]
+Languages = tuple[str | None, str | None]
+SourceLanguage = Annotated[
+    str | None, typer.Option(help="Side of a TMX, XLIFF or JSONL.  [default: the run's]", show_default=False)
+]
+TargetLanguage = Annotated[
+    str | None, typer.Option(help="Side of a TMX, XLIFF or JSONL.  [default: the run's]", show_default=False)
+]
+Beam = Annotated[
+    int | None,
+    typer.Option(
+        help="Hypotheses kept at each step; 1 is greedy, and fastest.  [default: 5]", min=1, show_default=False
+    ),
+]
+LengthPenalty = Annotated[str | None, typer.Option(help="none, gnmt or average.  [default: gnmt]", show_default=False)]
+Alpha = Annotated[
+    float | None, typer.Option(help="Of gnmt: 0 favours the short, 1 hardly.  [default: 0.6]", show_default=False)
+]
+MaxLength = Annotated[
+    int | None, typer.Option(help="Most pieces of an output.  [default: twice the source and ten]", show_default=False)
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        help="Processes.  [default: one for each core for a large test set, else 1]", min=1, show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Everything as one JSON object on stdout.")]
+
+
+def evaluate(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN TEST",
+            help="A run folder (none with --hypotheses), then pairs as for `train`; of builtin:NAME the test split, "
+            "which training never sees.",
+            show_default=False,
+        ),
+    ] = None,
+    hypotheses: Annotated[
+        str | None,
+        typer.Option(help="Score this file instead, a line for each pair; - is standard input.", show_default=False),
+    ] = None,
+    metric: Metrics = None,
+    by_length: Annotated[
+        bool, typer.Option("--by-length", help="Also a chart and a table of quality by length.")
+    ] = False,
+    edges: Edges = None,
+    length_of: LengthOf = "source",
+    tokenize: Tokenizer = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Further runs: all together speak as one ensemble.", show_default=False),
+    ] = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    alpha: Alpha = None,
+    max_length: MaxLength = None,
+    workers: Workers = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Keep the outputs here, a line each.", show_default=False)
+    ] = None,
+    limit: Limit = None,
+    source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
+    resamples: Resamples = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score a run on pairs it has not seen: BLEU, chrF and TER by sacreBLEU with signatures, exact match, error rates.
+
+    Every score has a 95 % interval (bootstrap). Japanese, Chinese and Thai references are cut into characters for BLEU;
+    Korean ones into words at spaces, unless --tokenize says char or ko-mecab.
+
+    \b
+    seq2see evaluate runs/ko-en test.tsv
+    seq2see evaluate runs/ko-en test.ko test.en --by-length --edges 10,20,30
+    seq2see evaluate runs/phrases builtin:phrases --metric chrf,ter --json
+    seq2see evaluate --hypotheses output.en test.ko test.en
+    """
+    from seq2see.evaluate import evaluate_outputs, read_references
+
+    runs, specs = _sides(words or [], also or [], hypotheses)
+    settings = read_settings(metric, tokenize, length_of, edges, resamples, seed)
+    languages = languages_of(runs, source_language, target_language)
+    test = read_references(specs, source_language=languages[0], target_language=languages[1], limit=limit)
+    with Voice() as voice:
+        if hypotheses is not None:
+            outputs = read_outputs(hypotheses, test)
+        else:
+            search = search_of(beam, length_penalty, alpha, max_length)
+            outputs = translated(runs, test.sources, search, workers, voice.counting("translated", len(test)))
+        if output is not None:
+            write_outputs(output, outputs)
+        name = hypotheses if hypotheses is not None else " + ".join(runs)
+        found = evaluate_outputs(
+            outputs, test, settings, system=name, counting=lambda what: voice.counting(what, len(test))
+        )
+    found = replace(found, command=command())
+    if as_json:
+        told = found.as_dict()
+        tell_json(told if by_length else {key: value for key, value in told.items() if key != "by_length"})
+        return
+    from seq2see.evaluate.tables import show_evaluation
+
+    tell(show_evaluation(found, lengths=by_length))
+
+
+def _sides(words: list[str], also: list[str], hypotheses: str | None) -> tuple[list[str], list[str]]:
+    """The runs, and what names the test set."""
+    if hypotheses is not None:
+        if also:
+            raise ConfigError("--with joins runs; it has no meaning with --hypotheses")
+        if not words:
+            raise ConfigError("evaluate needs a test set: seq2see evaluate --hypotheses output.en test.ko test.en")
+        return [], words
+    if not words:
+        raise ConfigError("evaluate needs a run folder and a test set: seq2see evaluate runs/ko-en test.tsv")
+    for run in (words[0], *also):
+        check_run(run)
+    if len(words) == 1:
+        raise ConfigError(f"evaluate needs a test set behind {words[0]}: a file, two plain files, or builtin:NAME")
+    return [words[0], *also], words[1:]
+
+
+def check_run(path: str) -> None:
+    if not Path(path).is_dir():
+        raise RunError(f"{path}: not a run folder; outputs that are there already go with --hypotheses FILE")
+
+
+def read_settings(
+    metric: Sequence[str] | None,
+    tokenize: str | None,
+    length_of: str,
+    edges: str | None,
+    resamples: int | None,
+    seed: int | None,
+    metrics: Sequence[str] = (),
+) -> "Settings":
+    """Options as people write them -> checked settings. `metrics` are meant when none are given."""
+    from seq2see.evaluate import Resampling, Settings
+    from seq2see.evaluate.metrics import metric_name, tokenizer_name
+
+    names = [name.strip().lower() for given in metric or metrics for name in given.split(",") if name.strip()]
+    if length_of not in ("source", "reference"):
+        raise ConfigError(f"--length-of {length_of}: expected source or reference")
+    plan = {name: value for name, value in (("resamples", resamples), ("seed", seed)) if value is not None}
+    settings = Settings(
+        tokenize=None if tokenize is None else tokenizer_name(tokenize),
+        side="source" if length_of == "source" else "reference",
+        edges=None if edges is None else _edges(edges),
+        plan=replace(Resampling(), **plan),
+    )
+    return replace(settings, metrics=tuple(metric_name(name) for name in names)) if names else settings
+
+
+def _edges(text: str) -> tuple[int, ...]:
+    from seq2see.evaluate.length import check_edges
+
+    try:
+        return tuple(check_edges([int(edge) for edge in text.split(",")]))
+    except ValueError as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"--edges {text}: expected rising lengths such as 5,10,15,20") from None
+
+
+def languages_of(runs: Sequence[str], source: str | None, target: str | None) -> Languages:
+    """Which side of a file that names its languages is which: as asked for, else as the first run was told."""
+    if not runs:
+        return source, target
+    from seq2see.training.folder import read_run_config
+
+    data = read_run_config(Path(runs[0])).data
+    return source or data.source_language, target or data.target_language
+
+
+def search_of(
+    beam: int | None, length_penalty: str | None, alpha: float | None, max_length: int | None
+) -> "SearchConfig":
+    """What `translate` does by itself, but for what was given."""
+    from seq2see.cli.translate import search_config
+    from seq2see.session import DEFAULT
+
+    given = {"beam": beam, "length_penalty": length_penalty, "alpha": alpha, "max_length": max_length}
+    return search_config(DEFAULT.model_dump() | {name: value for name, value in given.items() if value is not None})
+
+
+def translated(
+    runs: Sequence[str],
+    sources: Sequence[str],
+    search: "SearchConfig",
+    workers: int | None,
+    advance: Callable[[int], None],
+) -> list[str]:
+    """An output for each source, in order, in the normal form that references are read in."""
+    import torch
+
+    from seq2see.session import Request, load
+    from seq2see.session.bulk import cores, translate_bulk
+    from seq2see.text import normalise
+
+    paths = [Path(run) for run in runs]
+    large = sum(len(source.encode()) for source in sources) >= _WORTH_WORKERS
+    workers = workers or (cores() if large else 1)
+    if workers == 1:
+        torch.set_num_threads(1)
+        found = load(paths).translate_all(sources, search, window=256)
+    else:
+        load(paths)  # complains here about a run that is damaged, rather than in every process
+        requests = (Request(source, number=number) for number, source in enumerate(sources))
+        chunk = max(32, min(512, len(sources) // (4 * workers)))
+        found = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
+    outputs = []
+    for translation in found:
+        outputs.append(normalise(translation.text))
+        advance(1)
+    return outputs
+
+
+def read_outputs(path: str, test: "References") -> list[str]:
+    from seq2see.evaluate import read_outputs as read
+
+    return list(read(path, test))
+
+
+def write_outputs(path: Path, outputs: Sequence[str]) -> None:
+    from seq2see import durable
+    from seq2see.session.lines import one_line
+
+    durable.write_file(path, "".join(one_line(output) + "\n" for output in outputs).encode())
+
+
+def command() -> str:
+    """What was typed, as it can be typed again."""
+    return shlex.join(["seq2see", *sys.argv[1:]])
+
+
+def tell(renderable: Any) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, markup=False, emoji=False).print(renderable, crop=False)
+
+
+def tell_json(told: dict[str, Any]) -> None:
+    from seq2see import __version__
+
+    text = json.dumps({"version": __version__} | told, ensure_ascii=False, allow_nan=False)
+    typer.echo(text.encode(errors="replace").decode())  # the name of a file need not be UTF-8
+
+
+class Voice:
+    """Progress on stderr: a bar in a terminal, elsewhere a line every few seconds."""
+
+    def __enter__(self) -> "Voice":
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True, highlight=False)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        self._bars = Progress(*columns, console=console, transient=True) if console.is_terminal else None
+        if self._bars is not None:
+            self._bars.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def counting(self, what: str, total: int) -> Callable[[int], None]:
+        if self._bars is not None:
+            bars, task = self._bars, self._bars.add_task(what, total=total)
+            return lambda more: bars.advance(task, more)
+        told, done = time.monotonic(), 0
+
+        def advance(more: int) -> None:
+            nonlocal told, done
+            done += more
+            if time.monotonic() - told > _PLAIN_SECONDS:
+                told = time.monotonic()
+                print(f"{what}: {done:,} of {total:,}", file=sys.stderr)
+
+        return advance

@@ -1,0 +1,148 @@
+"""From requests to hypotheses: the texts of a batch into ids, one search over all runs, phrases as pieces.
+
+No text is lost on the way: whatever a line holds, there is a result for it, the same as for the line alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seq2see import search
+from seq2see.data.loading import source_batch
+from seq2see.errors import ConfigError
+from seq2see.search import Result, SearchConfig
+from seq2see.session.translation import Request
+from seq2see.text import Tokenizer
+from seq2see.training.folder import Run
+
+BATCH_TOKENS = 4096  # of all source places in a batch, padding and beams included
+BATCH_ROWS = 256
+_ROUNDS = 8  # of searching again because a forbidden phrase was said in other pieces
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Runs that speak as one, and how they are searched."""
+
+    runs: tuple[Run, ...]
+    config: SearchConfig
+    record: bool = False
+
+    @property
+    def target(self) -> Tokenizer:
+        return self.runs[0].tokenizers[1]
+
+    def batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Places of texts of like length, as many as fit into a batch; longest first, so that memory peaks early."""
+        order = sorted(range(len(lengths)), key=lambda place: (-lengths[place], place))
+        paths = self.config.parallel * self.config.width
+        batches: list[list[int]] = []
+        room = 0
+        for place in order:
+            if not room:
+                rows = BATCH_TOKENS // (max(1, lengths[place]) * paths)
+                room = max(1, min(BATCH_ROWS // paths, rows))
+                batches.append([])
+            batches[-1].append(place)
+            room -= 1
+        return batches
+
+    def decode(self, requests: Sequence[Request]) -> list[Result]:
+        """One batch: a result for each request; forbidden phrases are said nowhere, however they are cut."""
+        phrases = [[self._pieces(phrase) for phrase in request.forbidden] for request in requests]
+        results = self._search(requests, phrases)
+        for _ in range(_ROUNDS):
+            again = [row for row, one in enumerate(requests) if self._note_said(one, results[row], phrases[row])]
+            if not again:
+                return results
+            found = self._search([requests[row] for row in again], [phrases[row] for row in again])
+            for row, result in zip(again, found, strict=True):
+                results[row] = result
+        for row, request in enumerate(requests):
+            if self._note_said(request, results[row], phrases[row]):
+                raise ConfigError(f"line {request.number + 1}: the model says {request.forbidden} in spite of all bans")
+        return results
+
+    def _search(self, requests: Sequence[Request], forbidden: Sequence[list[list[int]]]) -> list[Result]:
+        """One search; a batch without constraints pays nothing for them."""
+        encoded = [source_batch(run.tokenizers[0], [request.text for request in requests]) for run in self.runs]
+        step, memory, state = self._begin(encoded)
+        constrained = any(request.constrained for request in requests)
+        prefix = [self._pieces(request.prefix) if request.prefix else [] for request in requests]
+        required = [[self._pieces(phrase) for phrase in request.required] for request in requests]
+        limits = self._limits(encoded[0][1], prefix, required)
+        coverage = search.seen if self.config.coverage else None
+        return search.search(
+            step,
+            memory,
+            state,
+            self.config,
+            limits=limits,
+            prefix=prefix if constrained else None,
+            required=required if constrained else None,
+            forbidden=forbidden if constrained else None,
+            seeds=[request.number for request in requests] if self.config.sample else None,
+            coverage_of=coverage,
+            record=self.record,
+        )
+
+    def _begin(self, encoded: Sequence[tuple[Tensor, Tensor]]) -> tuple[Any, Any, Any]:
+        """The step that is searched over, with memory and state: of one model, or of several as one."""
+        models = [run.model for run in self.runs]
+        with torch.no_grad():
+            memories = [model.encode(*given) for model, given in zip(models, encoded, strict=True)]
+            states = [model.start(memory) for model, memory in zip(models, memories, strict=True)]
+        if len(models) == 1:
+            return self._covering(memories[0], states[0], encoded[0][1])
+        if self.config.coverage:
+            raise ConfigError("the coverage penalty is for one run; an ensemble has no attention of its own")
+        return search.ensemble([model.step for model in models]), tuple(memories), tuple(states)
+
+    def _covering(self, memory: Any, state: Any, mask: Tensor) -> tuple[Any, Any, Any]:
+        model = self.runs[0].model
+        if not self.config.coverage:
+            return model.step, memory, state
+        seen = (~mask.squeeze(1)).to(torch.float32)
+        return search.covering(model.attending_step), memory, search.Covered(state, seen)
+
+    def _limits(self, mask: Tensor, prefix: Sequence[list[int]], required: Sequence[list[list[int]]]) -> Tensor:
+        """(B,) most steps of each: what training validated with, and room for what has to be said."""
+        from seq2see.training.translation import length_limits
+
+        extra = [2 * (len(start) + sum(map(len, phrases))) for start, phrases in zip(prefix, required, strict=True)]
+        return length_limits(mask) + torch.tensor(extra, dtype=torch.long)
+
+    def _pieces(self, phrase: str) -> list[int]:
+        return self.target.ids_batch([phrase])[0]
+
+    def _note_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
+        """Whether a forbidden phrase was said after all, in other pieces; these are forbidden from now on, too."""
+        said = False
+        for phrase in request.forbidden:
+            for hypothesis in result.hypotheses:
+                pieces = _pieces_of(phrase, self.target, hypothesis.tokens)
+                if pieces and pieces not in phrases:
+                    phrases.append(pieces)
+                    said = True
+        return said
+
+
+def _pieces_of(phrase: str, tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+    """The pieces that say the phrase as whole words; none if they do not say it."""
+    reading = tokenizer.read(list(ids))
+    match = whole_words(phrase).search(reading.text)
+    if match is None:
+        return []
+    spans = zip(ids, reading.spans, strict=True)
+    return [piece for piece, (start, end) in spans if start < match.end() and end > match.start()]
+
+
+def whole_words(phrase: str) -> re.Pattern[str]:
+    """The phrase where it does not begin or end within a word."""
+    left = r"(?<!\w)" if phrase[:1].isalnum() else ""
+    right = r"(?!\w)" if phrase[-1:].isalnum() else ""
+    return re.compile(left + re.escape(phrase) + right)

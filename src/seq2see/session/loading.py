@@ -1,0 +1,97 @@
+"""`seq2see.load` and `seq2see.train`: from a run folder, or from pairs, to a translator."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seq2see import durable
+from seq2see.errors import ConfigError, DataError
+from seq2see.session.translator import Translator, run_paths
+from seq2see.training.config import merge
+from seq2see.training.folder import PAIRS, load_run
+from seq2see.training.reporting import ConsoleVoice, SilentVoice
+from seq2see.training.run import new_config, resume_command, train_run
+
+Pairs = str | Path | Sequence[str | Path] | Sequence[tuple[str, str]]
+
+
+def load(run: str | Path | Sequence[str | Path]) -> Translator:
+    """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed."""
+    return Translator([load_run(path) for path in run_paths(run)])
+
+
+def train(
+    pairs: Pairs,
+    *,
+    out: str | Path,
+    model: str = "transformer",
+    size: str = "small",
+    valid: Pairs | None = None,
+    time_limit: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = False,
+) -> Translator:
+    """Trains into the folder `out` and loads it.
+
+    pairs, valid   what the command line takes (a file, two plain files, `builtin:dates`), or a list of (source, target)
+    time_limit     seconds; the schedule is fitted to it
+    settings       everything else as nested dictionaries, such as {"training": {"steps": 1000}}: see
+                   `seq2see train --list-settings`
+    """
+    folder = Path(out)
+    given: dict[str, Any] = {"model": {"family": model, "size": size}}
+    if time_limit is not None:
+        given["training"] = {"time_limit": time_limit}
+    given["data"] = {"train": _named(pairs, folder, PAIRS[0])}
+    if valid is not None:
+        given["data"]["valid"] = _named(valid, folder, PAIRS[1])
+    config = new_config(merge(given, settings or {}))
+    _keep(folder, {PAIRS[0]: pairs, PAIRS[1]: valid})
+    if quiet:
+        ended = train_run(config, folder, SilentVoice())
+    else:
+        with ConsoleVoice() as voice:
+            ended = train_run(config, folder, voice)
+    if ended.interrupted:
+        raise KeyboardInterrupt(f"saved at step {ended.progress.step}; go on with: {resume_command(folder)}")
+    return load(folder)
+
+
+def _listed(pairs: Pairs | None) -> bool:
+    """Whether these are the pairs themselves rather than names of files."""
+    return pairs is not None and not isinstance(pairs, str | Path) and any(isinstance(one, tuple) for one in pairs)
+
+
+def _named(pairs: Pairs, folder: Path, name: str) -> tuple[str, ...]:
+    if _listed(pairs):
+        return (str(folder / name),)
+    names = (pairs,) if isinstance(pairs, str | Path) else tuple(pairs)
+    if not names:
+        raise DataError("no pairs given; name a file, or give a list of (source, target)")
+    return tuple(str(one) for one in names)
+
+
+def _keep(folder: Path, given: Mapping[str, Pairs | None]) -> None:
+    """Pairs from memory lie in the run folder: a run that is resumed reads them again."""
+    files = {
+        name: "".join(_line(number, pair) for number, pair in enumerate(pairs)).encode()
+        for name, pairs in given.items()
+        if pairs is not None and _listed(pairs) and not isinstance(pairs, str | Path)
+    }
+    if files and folder.exists() and any(folder.iterdir()):
+        raise ConfigError(f"{folder}: is not empty; choose a new folder for out")
+    for name, content in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        durable.write_file(folder / name, content)
+
+
+def _line(number: int, pair: Any) -> str:
+    if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(side, str) for side in pair):
+        raise DataError(f"pair {number} is not a (source, target) of two strings")
+    line = json.dumps({"source": pair[0], "target": pair[1]}, ensure_ascii=False) + "\n"
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"pair {number} holds half of a surrogate pair, which is no character") from None
+    return line

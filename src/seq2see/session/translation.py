@@ -1,0 +1,78 @@
+"""What goes in and what comes out: a Request for each text, a Translation for each request."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from seq2see.look import AttentionMap
+from seq2see.search import Considered
+
+Look = Callable[[], AttentionMap | None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to translate, with what its translation must and must not say."""
+
+    text: str
+    prefix: str = ""  # the translation begins with it
+    required: tuple[str, ...] = ()  # phrases it says somewhere
+    forbidden: tuple[str, ...] = ()  # phrases it says nowhere
+    number: int = 0  # of the line: what sampling is seeded with besides the seed
+
+    @property
+    def constrained(self) -> bool:
+        return bool(self.prefix or self.required or self.forbidden)
+
+
+def no_map() -> AttentionMap | None:
+    """Of a translation whose model is out of reach."""
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """One translation of a text; the best one holds all of them in `nbest`, itself first.
+
+    score         what translations were ranked by: log-probability through the length and coverage penalties
+    tokens        the pieces said; token_scores: the log-probability of each, and of the end if it was said
+    ended         by itself; False: cut off at the limit on its length
+    parts         of a text too long to be translated at once: the translations of its pieces, in order
+    record        every candidate of the search and what became of it, if asked for
+    attention     what the model looked at: computed when it is touched, by one pass over source and translation;
+                  None for a family without attention (`rnn`, `bytenet`)
+    """
+
+    source: str
+    text: str
+    score: float
+    tokens: tuple[str, ...] = ()
+    token_scores: tuple[float, ...] = ()
+    ended: bool = True
+    nbest: "tuple[Translation, ...]" = ()
+    parts: "tuple[Translation, ...]" = ()
+    record: tuple[Considered, ...] | None = None
+    token_ids: tuple[int, ...] = field(default=(), repr=False)
+    look: Look = field(default=no_map, repr=False)
+
+    @cached_property
+    def attention(self) -> AttentionMap | None:
+        return self.look()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """For JSON; one shape for the command line, the server and the page."""
+        told: dict[str, Any] = {
+            "source": self.source,
+            "text": self.text,
+            "score": self.score,
+            "tokens": list(self.tokens),
+            "token_scores": list(self.token_scores),
+            "ended": self.ended,
+        }
+        if len(self.nbest) > 1:
+            told["nbest"] = [{"text": one.text, "score": one.score, "ended": one.ended} for one in self.nbest]
+        return told
