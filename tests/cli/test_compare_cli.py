@@ -121,3 +121,16 @@ def test_one_sentence_and_empty_outputs_work(folder: Path, capsys: pytest.Captur
     assert "no difference that this test set can show" in said
     assert "1 sentence is too few to trust an interval" in said
     assert "1 of 1 outputs of a.txt are empty" in said
+
+
+def test_the_report_holds_it_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert seq2see("compare", "falls.en", "stays.en", "test.tsv") == 0
+    assert "report.html written" in capsys.readouterr().err
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "falls.en" in text
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    (folder / "report.html").unlink()
+    assert seq2see("compare", "falls.en", "stays.en", "test.tsv", "--json") == 0
+    assert not (folder / "report.html").exists()
+    assert seq2see("compare", "falls.en", "stays.en", "test.tsv", "--json", "--report", "other.html") == 0
+    assert (folder / "other.html").exists()

@@ -36,7 +36,7 @@ def many(into: str = "english") -> list[tuple[str, str, tuple[tuple[int, int], .
 
 
 def test_names_and_sizes() -> None:
-    assert names() == ("phrases", "phrases-en-ko", "dates", "reverse", "copy", "sort")
+    assert names() == ("phrases", "phrases-basic", "phrases-en-ko", "dates", "reverse", "copy", "sort")
     assert size("phrases", "train") == 60_000
     assert all(size(name, split) == 2_000 for name in names() for split in SPLITS[1:])
 
@@ -61,6 +61,7 @@ def test_the_same_call_gives_the_same_examples(name: str) -> None:
 # A change of these sums changes every corpus that users train on: bump the version and say so in the changelog.
 SUMS = {
     "phrases": "be423821f98c9f5067d058a524e7be506a8d784956927783144cc76b94e5af82",
+    "phrases-basic": "dc22697405543c77d3de220afdab40ac71b056a96678b41392b8671ff5644f50",
     "phrases-en-ko": "de8f9dfe7e7a9c2c230e01dce689e736dc7b273d037dc92d413ba8fc3e700b44",
     "reverse": "8dcca6368548f5de74b48fd118b2f9c0b236741659cbbb5f2afc35fd42417a5b",
     "copy": "32d7d873a65f822a837613004f32952c2b624911fe4c622c36668c4a3ad115d6",
@@ -80,7 +81,7 @@ def test_splits_do_not_overlap_whatever_the_seed(name: str) -> None:
     held_out = {example.source for split in SPLITS[1:] for example in sample(name, split, 1, 150)}
     assert len(held_out) == 300
     assert not trained & held_out
-    if name in ("phrases", "phrases-en-ko", "dates"):
+    if name in ("phrases", "phrases-basic", "phrases-en-ko", "dates"):
         targets = {example.target for example in sample(name, "train", 0, 1500)}
         assert not targets & {example.target for split in SPLITS[1:] for example in sample(name, split, 1, 150)}
 
@@ -89,6 +90,17 @@ def test_splits_do_not_overlap_whatever_the_seed(name: str) -> None:
 def test_no_source_comes_twice(name: str) -> None:
     sources = [example.source for example in sample(name, "train", 0, 1500)]
     assert len(set(sources)) == len(sources)
+
+
+def test_basic_phrases_are_the_same_grammar_with_fewer_words() -> None:
+    few, all_ = (
+        {word for one in sample(name, "train", 0, 1500) for word in one.target.split()}
+        for name in ("phrases-basic", "phrases")
+    )
+    assert len(few) < len(all_) / 2
+    lengths = [len(one.target.split()) for one in sample("phrases-basic", "train", 0, 1500)]
+    assert max(lengths) > 35
+    assert min(lengths) < 5
 
 
 @pytest.mark.parametrize("name", ["reverse", "copy", "sort"])

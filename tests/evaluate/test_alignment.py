@@ -113,7 +113,7 @@ def test_annotated_words_belong_to_their_lines(tmp_path: Path) -> None:
     assert (second.source, second.target) == (frozenset(), frozenset())
     assert count([(0, 0), (3, 3)], first) == Counts(1, 1, 1, 1)
     (tmp_path / "marks").write_text("en=0,1 ko=0\n")
-    with pytest.raises(DataError, match="1 lines but .* has 2"):
+    with pytest.raises(DataError, match=r"1 lines but .* has 2"):
         read_gold(tmp_path / "gold", tmp_path / "marks")
     for wrong in ("en=0,x ko=1", "en=0", "0 1", "en=0 ko=1 de=2"):
         (tmp_path / "marks").write_text(f"en=0 ko=0\n{wrong}\n")

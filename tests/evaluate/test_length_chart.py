@@ -117,9 +117,9 @@ def test_colours_are_there_for_a_terminal_and_gone_without() -> None:
 
 
 def test_many_buckets_are_drawn_in_a_moment() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     drawn(LengthChart([table([50.0] * 2000, 3.0)] * 4, list("abcd")))
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_the_table_beside_it_is_aligned_with_hangul_names() -> None:

@@ -46,7 +46,7 @@ def opened(browser: Browser, file: Path, **context: object) -> Iterator[Watched]
     """A file in a fresh context; it may say nothing on the console, ask for nothing and open no dialog."""
     with browser.new_context(**context) as fresh:  # type: ignore[arg-type]
         watched = Watched(fresh.new_page())
-        watched.page.set_default_timeout(20_000)
+        watched.page.set_default_timeout(60_000)
         watched.page.on("console", lambda message: watched.problems.append(f"{message.type}: {message.text}"))
         watched.page.on("pageerror", lambda error: watched.problems.append(str(error)))
         watched.page.on("request", lambda request: watched.requests.append(request.url))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -10,6 +11,13 @@ from seq2see.look import AttentionMap, Kind, Side
 from seq2see.look.side import END
 
 Words = Sequence[Sequence[str]]
+
+
+def relaxed(max_examples: int = 100) -> settings:
+    """How properties are tested here: a loaded machine is no reason to fail."""
+    unhurried = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    return settings(max_examples=max_examples, deadline=None, suppress_health_check=unhurried)
+
 
 PIECES = ("a", "to", "학생", "입니다", "かな", "漢", "é", "😀", "🚀", "$x_1$", "\\", "#", "'", ".")
 

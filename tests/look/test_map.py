@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from map_making import maps, of_matrix, random_map, rows, same, side_of_words, sums_to_one
+from map_making import maps, of_matrix, random_map, relaxed, rows, same, side_of_words, sums_to_one
 
 from seq2see.errors import ConfigError, DataError, ShapeError
 from seq2see.look import AttentionMap, Best, Side, joined
@@ -25,7 +25,7 @@ def close(one: AttentionMap, other: AttentionMap) -> None:
 # ------------------------------------------------------------------------------------------------------------- always
 
 
-@settings(deadline=None)
+@relaxed()
 @given(maps())
 def test_rows_sum_to_one_after_every_operation(attention: AttentionMap) -> None:
     for one in (
@@ -47,7 +47,7 @@ def test_rows_sum_to_one_after_every_operation(attention: AttentionMap) -> None:
         assert one.weights.min() >= 0
 
 
-@settings(deadline=None)
+@relaxed()
 @given(maps())
 def test_merging_averaging_and_hiding_can_be_done_in_any_order(attention: AttentionMap) -> None:
     close(attention.words().mean(), attention.mean().words())
@@ -55,7 +55,7 @@ def test_merging_averaging_and_hiding_can_be_done_in_any_order(attention: Attent
     close(attention.without_sinks().mean(), attention.mean().without_sinks())
 
 
-@settings(deadline=None)
+@relaxed()
 @given(maps())
 def test_the_original_is_never_changed(attention: AttentionMap) -> None:
     before = attention.weights.copy()
@@ -320,6 +320,7 @@ def test_a_side_is_checked() -> None:
         Side("ab", ("a",), ((0, 3),), (0,))
 
 
+@relaxed()
 @given(st.integers(1, 3), st.integers(1, 3))
 def test_the_title_says_what_is_shown(layers: int, heads: int) -> None:
     attention = random_map(*PAIR, layers=layers, heads=heads)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +112,16 @@ def test_bytes_are_within_a_step_for_pieces_and_for_words(seed: int, sink: float
     sums = np.stack([found[..., group].sum(axis=-1) for group in groups], axis=-1)
     right = np.stack([attention.weights[..., group].sum(axis=-1) for group in groups], axis=-1)
     assert np.abs(sums - right).max() <= STEP + 1e-6
+
+
+def test_the_many_pieces_of_one_word_add_up() -> None:
+    """Rounded one by one, pieces that are all a little short of a step would lose it twenty times."""
+    pieces = side("▁one", *"abcdefghijklmnopqrst", "▁two")
+    weights = np.full((1, 1, len(pieces), len(pieces)), 0.4 / 255, dtype=np.float32)
+    weights[..., 21] = 1.0
+    weights[..., 22] = 0.0
+    found = unpacked(AttentionMap(pieces, pieces, "cross", weights))
+    assert np.abs(found[..., :21].sum(axis=-1) - weights[..., :21].sum(axis=-1)).max() <= STEP
 
 
 def test_a_row_that_looks_everywhere_a_little_keeps_its_shape() -> None:
@@ -271,6 +283,10 @@ def test_a_cell_lights_its_column_too_and_a_click_keeps_it(browser: Browser, tmp
         assert "pinned" in reading(watched)
         watched.page.mouse.move(2, 2)
         assert place(watched) == (row, column)
+        move(watched, 300, 120)
+        watched.page.mouse.down()
+        watched.page.mouse.up()
+        assert place(watched) == (-1, -1)
 
 
 def test_everything_works_from_the_keyboard(browser: Browser, tmp_path: Path) -> None:
@@ -459,6 +475,16 @@ def test_a_source_of_512_tokens_opens_scrolls_and_shows_its_last_word(browser: B
         move(watched, 20, box["height"] - 24)
         assert place(watched)[0] == 511
         assert abs(numbers(watched)["</s>"] - attention.mean().weights[0, 0, 511, 511]) <= STEP + 0.005
+        watched.page.get_by_text("All at once").click()
+        settle(watched)
+        stage = watched.page.locator(".stage")
+        assert stage.evaluate("(e) => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth")
+        before = picture(watched)
+        box = stage.bounding_box()
+        assert box is not None
+        move(watched, 300, box["height"] - 9)
+        assert place(watched)[0] >= 505
+        assert picture(watched) != before
         watched.page.get_by_text("Lines", exact=True).click()
         watched.page.locator(".side.target .word").nth(500).hover()
         assert place(watched) == (500, -1)
@@ -578,6 +604,12 @@ def test_the_page_forbids_itself_everything_else(browser: Browser, tmp_path: Pat
         assert tab.locator(".stage").is_visible()
         assert tab.evaluate("window.ran") is None
         assert [url for url in asked if url.startswith("http")] == []
+
+
+def test_a_page_needs_no_torch() -> None:
+    script = "import sys, seq2see.look.page, seq2see.look.report, seq2see.look.branches; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_a_map_saves_itself_as_html(tmp_path: Path) -> None:

@@ -148,4 +148,4 @@ def test_a_record_that_hangs_in_the_air_is_refused() -> None:
 def test_an_empty_record_is_an_empty_tree() -> None:
     tree = beam_tree([], spell)
     assert (tree.nodes, tree.steps) == ((), 0)
-    assert plain_tree(tree) == "beam search: 0 steps, 0 candidates: "
+    assert plain_tree(tree) == "beam search: 0 steps, 0 candidates"

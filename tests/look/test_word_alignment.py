@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from map_making import maps, of_matrix, random_map, side_of_words
+from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate.alignment import Gold, flipped, score_alignments
@@ -17,6 +18,7 @@ from seq2see.look.alignment import METHODS, grow_diagonal
 permutations = st.integers(1, 6).flatmap(lambda size: st.permutations(range(size)))
 
 
+@relaxed()
 @given(permutations, st.sampled_from(METHODS), st.booleans())
 def test_a_permutation_is_found_by_every_method(order: list[int], method: str, end: bool) -> None:
     attention = of_matrix(np.eye(len(order))[order].tolist(), end=end)
@@ -43,10 +45,10 @@ def test_threshold_counts_the_share_among_words() -> None:
 
 
 def test_symmetric_drops_what_only_rows_say_far_from_anything_agreed() -> None:
-    """b2 looks at a0, far from where it stands; a0 is looked at most by b0, and b0 has it already."""
-    attention = of_matrix([[0.9, 0.05, 0.05], [0.1, 0.5, 0.4], [0.4, 0.3, 0.3]])
-    assert attention.alignment("argmax").pairs == ((0, 0), (0, 2), (1, 1))
-    assert attention.alignment("symmetric").pairs == ((0, 0), (1, 1), (2, 1))
+    """b3 looks at a0, far from where it stands, while a3 is looked at by nobody but b3, next to what is agreed."""
+    attention = of_matrix([[0.9, 0.1, 0, 0], [0.1, 0.9, 0, 0], [0, 0.1, 0.9, 0], [0.5, 0.2, 0.2, 0.1]])
+    assert attention.alignment("argmax").pairs == ((0, 0), (0, 3), (1, 1), (2, 2))
+    assert attention.alignment("symmetric").pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
 
 
 def test_growing_takes_neighbours_that_give_a_bare_word_its_first_link() -> None:
@@ -60,9 +62,9 @@ def test_growing_takes_neighbours_that_give_a_bare_word_its_first_link() -> None
 
 
 def test_symmetric_with_the_other_direction_takes_its_columns_from_there() -> None:
-    forward = of_matrix([[0.6, 0.4], [0.6, 0.4]])
-    backward = of_matrix([[1.0, 0.0], [0.0, 1.0]])
-    assert forward.alignment("symmetric", reverse=backward).pairs == ((0, 0), (1, 1))
+    forward, backward = of_matrix([[0.9, 0.1], [0.8, 0.2]]), of_matrix([[0.0, 1.0], [1.0, 0.0]])
+    assert forward.alignment("symmetric").pairs == ((0, 0), (0, 1), (1, 1))
+    assert forward.alignment("symmetric", reverse=backward).pairs == ((0, 0), (0, 1), (1, 0))
     with pytest.raises(ShapeError, match="give the map of the same pair"):
         forward.alignment("symmetric", reverse=of_matrix([[1.0]]))
 
@@ -82,7 +84,7 @@ def test_only_a_cross_map_aligns_and_methods_are_checked() -> None:
         of_matrix([[1.0]]).alignment("argmx")  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
+@relaxed()
 @given(maps())
 def test_links_are_words_of_both_texts(attention: AttentionMap) -> None:
     for method in METHODS:
@@ -117,9 +119,9 @@ def test_with_gold_the_head_with_the_lowest_error_wins() -> None:
     np.testing.assert_allclose(head_errors([attention], [gold]), [[2 / 3, 0], [2 / 3, 2 / 3]])
 
 
-@settings(deadline=None, max_examples=30)
+@relaxed(30)
 @given(st.lists(maps(), min_size=1, max_size=3), st.randoms(use_true_random=False))
-def test_errors_of_heads_are_those_of_their_alignments(many: list[AttentionMap], random) -> None:  # noqa: ANN001
+def test_errors_of_heads_are_those_of_their_alignments(many: list[AttentionMap], random: Random) -> None:
     shape = many[0].weights.shape[:2]
     many = [one for one in many if one.weights.shape[:2] == shape]
     gold = []
@@ -144,7 +146,7 @@ def test_without_gold_the_two_directions_have_to_agree() -> None:
     np.testing.assert_allclose(head_errors([forward], reverse_maps=[backward])[1, 0], 2 / 3)
 
 
-@settings(deadline=None, max_examples=30)
+@relaxed(30)
 @given(maps(), st.integers(0, 99))
 def test_agreement_is_with_the_nearest_head_of_the_other_direction(attention: AttentionMap, seed: int) -> None:
     words = ([[word] for word in attention.target.word_texts], [[word] for word in attention.source.word_texts])

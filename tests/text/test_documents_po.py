@@ -234,6 +234,15 @@ def test_forms_that_the_header_asks_for_are_added(tmp_path):
     assert forms(tmp_path, RUSSIAN, "%d file", "%d files", 2) == {0: "%d file", 1: "%d files", 2: "%d files"}
 
 
+def test_forms_are_added_behind_a_last_line_without_an_end(tmp_path):
+    header = f'msgid ""\nmsgstr "Plural-Forms: {RUSSIAN}\\n"\n\n'
+    text = header + 'msgid "a"\nmsgid_plural "b"\nmsgstr[1] "kept"'
+    after = translated(write(tmp_path / "a.po", text))
+    assert after.endswith('msgid_plural "b"\nmsgstr[1] "kept"\nmsgstr[0] "A"\nmsgstr[2] "B"')
+    replaced = translated(tmp_path / "a.po", existing="replace")
+    assert replaced.endswith('msgid_plural "b"\nmsgstr[1] "B"\nmsgstr[0] "A"\nmsgstr[2] "B"')
+
+
 def test_a_form_that_is_there_is_kept(tmp_path):
     text = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "kept"\nmsgstr[1] ""\n'
     assert translated(write(tmp_path / "a.po", text)) == (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError
 from seq2see.text import read_pairs
-from seq2see.text.documents import Outcome, open_document, translate_document, translated_bytes
+from seq2see.text.documents import Outcome, open_document, translated_bytes
 from seq2see.text.documents.inline import Code, numbered
 from seq2see.text.documents.xliff import LARGEST_UNIT, with_attribute
 from seq2see.text.placeholders import placeholders

@@ -10,6 +10,7 @@ Nothing is kept on the module between calls: what evolves while decoding is hand
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple, TypedDict, Unpack
 
 import torch
@@ -36,6 +37,23 @@ class Prepared(NamedTuple):
         if self.mask is not None or new.mask is not None:
             raise ShapeError("Prepared.extend: the keys behind would have no mask; prepare all masked keys at once")
         return Prepared(torch.cat([self.keys, new.keys], dim=2), torch.cat([self.values, new.values], dim=2), None)
+
+
+class Weighing(NamedTuple):
+    """A look between its weights and their use, for who watches it (look.walkthrough) or changes it (look.whatif)."""
+
+    query: Tensor  # (B, H, Tq, Dq) as the score gets it
+    prepared: Prepared  # with as many heads as the query
+    positions: Tensor  # (1 or B, Tq)
+    history: Tensor | None
+    bias: Tensor | None  # added to the scores
+    scores: Tensor  # (B, H, Tq, Tk) without the bias
+    allowed: Tensor | None  # mask and scope together
+    gain: Tensor | None  # of the scope
+    weights: Tensor  # (B, H, Tq, Tk)
+
+
+Hook = Callable[[Weighing], Tensor]  # gives the weights that are used
 
 
 class Attention(nn.Module, ABC):
@@ -168,6 +186,7 @@ class Mechanism(Attention):
             query_dim=query_dim,
             heads=self.heads,
         )
+        self.hook: Hook | None = None  # set on copies only: look.hooks
         self.make_parameters()
 
     def make_parameters(self) -> None:
@@ -219,8 +238,13 @@ class Mechanism(Attention):
         bias: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """The work itself, on (B, H, Tq, Dq): score, mask, normalise, sum. `bias` is added to the scores."""
-        if not need_weights and self.normaliser == "softmax" and self.scope.only_masks:
+        """The work itself, on (B, H, Tq, Dq): score, mask, normalise, sum. `bias` is added to the scores.
+
+        The fused kernel is for many queries; for one in each row, a step of decoding, two products are faster.
+        """
+        many = query.size(2) > 1 or torch.is_grad_enabled() or torch.compiler.is_exporting()
+        unseen = many and not need_weights and self.hook is None
+        if unseen and self.normaliser == "softmax" and self.scope.only_masks:
             form = self.as_dot_product(query, prepared.keys)
             if form is not None:
                 return self._fused(form, prepared, offset=offset, bias=bias), None
@@ -228,6 +252,9 @@ class Mechanism(Attention):
         scores = self.score(query, prepared.keys, history)
         weights = normalise(scores if bias is None else scores + bias, allowed, self.normaliser)
         weights = weights if gain is None else weights * gain
+        if self.hook is not None:
+            places = masks.positions(query.size(2), offset, query.device)
+            weights = self.hook(Weighing(query, prepared, places, history, bias, scores, allowed, gain, weights))
         dropped = F.dropout(weights, self.dropout, self.training) if self.dropout else weights
         return torch.matmul(dropped, prepared.values), weights if need_weights else None
 

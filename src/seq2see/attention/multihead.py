@@ -207,15 +207,23 @@ class MultiHead(Attention):
         bias = None
         if self.score_bias is not None:
             bias = self.score_bias(places, torch.arange(spread.keys.size(2), device=query.device)).to(query.dtype)
+        hooked = self.mechanism.hook is not None
         context, weights = self.mechanism.attend_heads(
-            heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights
+            heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights or hooked
         )
         output: Tensor = self.output_projection(merge(context))
-        blind = self._blind(heads, spread, offset)
-        return (output if blind is None else output.masked_fill(blind, 0.0)), weights
+        blind = self._blind(heads, spread, offset, weights if hooked else None)
+        return (output if blind is None else output.masked_fill(blind, 0.0)), weights if need_weights else None
 
-    def _blind(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> Tensor | None:
-        """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection."""
+    def _blind(
+        self, query: Tensor, prepared: Prepared, offset: int | Tensor, changed: Tensor | None = None
+    ) -> Tensor | None:
+        """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection.
+
+        Who looks at what may have been `changed` by a hook, and is then read off the weights.
+        """
+        if changed is not None:
+            return ~changed.bool().any(dim=-1).any(dim=1).unsqueeze(-1)
         if prepared.mask is None and self.mechanism.scope.name in ("global", "causal"):
             return None  # everybody sees at least the first key
         allowed, _ = self.mechanism.region(query, prepared, offset)

@@ -6,7 +6,7 @@ import sys
 import typer
 
 from seq2see import __version__
-from seq2see.cli import align, compare, data, doctor, evaluate, look, train, translate, verify_resume
+from seq2see.cli import align, compare, data, demo, doctor, evaluate, look, train, translate, verify_resume
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
+app.command("demo")(demo.demo)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("look")(look.look)

@@ -1,13 +1,22 @@
 """`seq2see compare`: two runs or two files of outputs on the same test set."""
 
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seq2see.cli import evaluate as verb
 from seq2see.errors import ConfigError
+
+if TYPE_CHECKING:
+    from seq2see.evaluate import Comparison
+    from seq2see.look.page import Example
+
+_SHOWN = 3  # sentences of each run with their maps
+_READABLE = 20  # words of them at most
 
 
 def compare(
@@ -37,12 +46,17 @@ def compare(
     target_language: verb.TargetLanguage = None,
     resamples: verb.Resamples = None,
     seed: verb.Seed = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the report.  [default: report.html; none with --json]", show_default=False),
+    ] = None,
     as_json: verb.AsJson = False,
 ) -> None:
     """Compare two systems: scores, difference with interval, paired tests, quality by length, sentences they differ in.
 
     The p-values are of the paired bootstrap and of approximate randomisation, as in sacreBLEU; a system is called
-    better when both are below 0.05. TER is left out unless named: on long sentences it takes minutes.
+    better when both are below 0.05. TER is left out unless named: on long sentences it takes minutes. report.html holds
+    all of it with training curves and, for runs with attention, maps and beams of some sentences; it needs no network.
 
     \b
     seq2see compare runs/without runs/with test.tsv
@@ -77,9 +91,51 @@ def compare(
             counting=lambda what: voice.counting(what, len(test)),
         )
     found = replace(found, command=verb.command())
+    if report is not None or not as_json:
+        write_report(report or Path("report.html"), found, runs)
     if as_json:
         verb.tell_json(found.as_dict(examples))
         return
     from seq2see.evaluate.tables import show_comparison
 
     verb.tell(show_comparison(found, examples=examples))
+
+
+def write_report(path: Path, found: "Comparison", runs: list[str]) -> None:
+    """The comparison as one offline page, with how the runs were trained and what they looked at."""
+    from seq2see import durable
+    from seq2see.look.report import Report, environment, read_training
+    from seq2see.look.report import report as drawn
+
+    trainings = tuple(read_training(run, run) for run in runs if (Path(run) / "metrics.jsonl").exists())
+    title = " and ".join((found.a, found.b))
+    shown = tuple(example for run in runs for example in _looked_at(run, found))
+    given = Report(title, comparison=found, trainings=trainings, examples=shown, environment=environment(found.command))
+    durable.write_file(path, drawn(given).encode())
+    print(f"seq2see: {path} written", file=sys.stderr)
+
+
+def _looked_at(run: str, found: "Comparison") -> "Iterator[Example]":
+    """Sentences where the systems differ most, short enough to read, with the maps and the beam of this run."""
+    from seq2see.look import load_best
+    from seq2see.look.page import Example
+    from seq2see.look.tree import beam_tree
+    from seq2see.session import load
+    from seq2see.session.aligning import ALIGNMENT
+
+    translator = load(run)
+    best = load_best(Path(run) / ALIGNMENT)
+    told = sorted(
+        (one for one in found.sentences if 0 < len(one.source.split()) <= _READABLE),
+        key=lambda one: -abs(one.gain),
+    )
+    for sentence in told[:_SHOWN]:
+        said = translator.translate(sentence.source, record=True)
+        if said.attention is None:
+            return
+        maps = [translator.look_at(said, kind) for kind in ("cross", "encoder", "decoder")]
+        spell = translator.runs[0].tokenizers[1].pieces
+        tree = beam_tree(said.record or (), spell, [(one.token_ids, one.score) for one in said.nbest])
+        texts = (("reference", sentence.reference), (run, said.text))
+        there = tuple(one for one in maps if one is not None)
+        yield Example(there, title=f"{run}: {sentence.source}", texts=texts, tree=tree, best=best)

@@ -12,6 +12,8 @@ from seq2see.errors import ConfigError
 if TYPE_CHECKING:
     from seq2see.demo import Plan
 
+_LONGEST = 86_400.0
+
 
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for both runs and the report.")] = Path(
@@ -36,8 +38,8 @@ def demo(
     seq2see demo
     seq2see demo --seed 7 --out runs/demo-7
     """
-    if seconds is not None and not seconds > 0:
-        raise ConfigError(f"--seconds {seconds:g}: expected a time above 0")
+    if seconds is not None and not 0 < seconds < _LONGEST:
+        raise ConfigError(f"--seconds {seconds:g}: expected a time above 0, and below a day")
     from seq2see.demo import Plan
 
     plan = Plan(out, seconds, seed, pairs)
@@ -51,19 +53,22 @@ def demo(
 def _run(plan: "Plan") -> None:
     from rich.console import Console
 
-    from seq2see.demo import claim, find, show, train_both, write_report
+    from seq2see.demo import claim, find, show, train_both, untrained, write_report
     from seq2see.demo.corpus import write_pairs, write_test
     from seq2see.demo.watching import Watching
 
     claim(plan)
     with Watching() as watching:
-        watching.say(f"making {plan.pairs:,} Korean-English pairs ({plan.training_pairs})")
-        write_pairs(plan)
+        if not plan.training_pairs.exists():
+            watching.say(f"making {plan.pairs:,} Korean-English pairs: {plan.training_pairs}")
+            write_pairs(plan)
         test = write_test(plan)
-        watching.say("training rnn (no attention) and rnnsearch (attention), one core each")
-        train_both(plan, watching.heard)
+        if waiting := untrained(plan):
+            watching.say(f"training {' and '.join(waiting)}, a core each")
+            train_both(plan, watching.heard)
+        watching.stop()
         watching.say(f"translating {len(test):,} unseen sentences with both")
         found = find(plan, test)
-    write_report(found, plan, shlex.join(["seq2see", *sys.argv[1:]]))
-    Console(highlight=False).print(show(found, plan))
+        write_report(found, plan, shlex.join(["seq2see", *sys.argv[1:]]))
+    Console(highlight=False, markup=False, emoji=False).print(show(found, plan), crop=False)
     print(f"seq2see: {plan.report} written", file=sys.stderr)

@@ -11,7 +11,7 @@ sentence runs down the screen and not off its edge:
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -19,16 +19,19 @@ from rich.tree import Tree
 
 from seq2see.evaluate.visible import visible
 from seq2see.look.tree import RULES, BeamTree, Node
-from seq2see.search.hypothesis import Fate
+
+if TYPE_CHECKING:
+    from seq2see.search.hypothesis import Fate
 
 MOST_LINES = 60
 Detail = Literal["all", "living", "ranked"]
 """Every candidate; those that had a place; those that became a hypothesis that was given back."""
 
-_MARKS: dict[Fate, str] = {"ended": "✓", "cut": "✂", "pruned": "×", "hopeless": "~", "blocked": "⊘", "kept": "●"}
-_STYLES: dict[Fate, str] = {
+_MARKS: "dict[Fate, str]" = {"ended": "✓", "cut": "✂", "pruned": "×", "hopeless": "~", "blocked": "⊘", "kept": "●"}
+_STYLES: "dict[Fate, str]" = {
     "kept": "", "ended": "bold green", "cut": "bold yellow", "pruned": "dim", "hopeless": "dim", "blocked": "red",
 }  # fmt: skip
+_DROPPED: "tuple[Fate, ...]" = ("pruned", "blocked")
 _NAMED = 4  # dropped candidates of one node that are named; the others are counted
 
 
@@ -86,7 +89,7 @@ class _Drawing:
     def _shown(self, place: int | None) -> list[int]:
         """The children that get lines of their own, the one to the best hypothesis first."""
         ranks, nodes = self.tree.best_rank, self.tree.nodes
-        found = [p for p in self.tree.children.get(place, []) if nodes[p].fate not in ("pruned", "blocked")]
+        found = [p for p in self.tree.children.get(place, []) if nodes[p].fate not in _DROPPED]
         if self.detail == "ranked" and any(rank is not None for rank in ranks):
             found = [p for p in found if ranks[p] is not None]
         return sorted(found, key=lambda p: (ranks[p] is None, ranks[p] or 0, -nodes[p].total))
@@ -95,7 +98,7 @@ class _Drawing:
         if self.detail != "all":
             return []
         nodes = self.tree.nodes
-        return [p for p in self.tree.children.get(place, []) if nodes[p].fate in ("pruned", "blocked")]
+        return [p for p in self.tree.children.get(place, []) if nodes[p].fate in _DROPPED]
 
     def _add_dropped(self, line: Tree, place: int | None) -> None:
         nodes = [self.tree.nodes[p] for p in self._dropped(place)]
@@ -105,12 +108,13 @@ class _Drawing:
     def _line(self, run: list[int], goes_on: bool) -> Text:
         last = self.tree.nodes[run[-1]]
         style = _STYLES[last.fate] or ("" if self.tree.best_rank[run[-1]] is not None else "dim")
-        text = Text("… " if goes_on else "", style="dim")
+        text = Text()
+        text.append("… " if goes_on else "", style="dim")
         text.append(" ".join(visible(self.tree.nodes[place].piece, 40) for place in run), style=style or "default")
         text.append(f"  {last.total:.2f}", style="dim")
         if last.fate != "kept":
             text.append(f"  {_MARKS[last.fate]} {last.fate}", style=style)
-        elif not any(self.tree.nodes[place].lives for place in self.tree.children.get(run[-1], [])):
+        elif all(self.tree.nodes[place].fate in _DROPPED for place in self.tree.children.get(run[-1], [])):
             text.append("  × left behind", style="dim")
         if last.rank is not None:
             text.append(f"  #{last.rank} score {self.tree.scores[last.rank - 1]:.3f}", style="bold green")

@@ -99,14 +99,14 @@ def _location_aware(mechanism: LocationAware, row: Weighing, head: int) -> Formu
         Part("seen", what, array(seen[0])),
         Part("filters", "of the convolution over them: number, channel, width", array(mechanism.filters.weight)),
         Part("U", "lifts the filters into the hidden layer", array(lift)),
-        Part("f", "what the filters find at each place", array(features), given=False),
+        Part("feats", "f_j: what the filters find at each place", array(features), given=False),
         Part("inner", "tanh(W1 s + W2 h_j + U f_j)", array(inner), given=False),
     )
     code = (
         "width = filters.shape[2]",
         "padded = np.pad(seen, ((0, 0), (width // 2, width // 2)))",
-        "f = np.array([(filters * padded[:, j : j + width]).sum(axis=(1, 2)) for j in range(len(keys))])",
-        "inner = np.tanh(W1_s + keys + f @ U.T)",
+        "feats = np.array([(filters * padded[:, j : j + width]).sum(axis=(1, 2)) for j in range(len(keys))])",
+        "inner = np.tanh(W1_s + keys + feats @ U.T)",
         "scores = inner @ v",
     )
     text = "score_j = v . tanh(W1 s + W2 h_j + U f_j)"

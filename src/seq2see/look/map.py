@@ -271,9 +271,9 @@ class AttentionMap:
         yield from draw(self, console, options)
 
     def _repr_html_(self) -> str:
-        from seq2see.look.page import page
+        from seq2see.look.page import embedded
 
-        return page(self)
+        return embedded(self)
 
     # ----- below: how it is done
 

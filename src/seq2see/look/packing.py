@@ -26,7 +26,8 @@ _STEPS = 255
 
 def pack(attention: AttentionMap) -> dict[str, Any]:
     """What view/weights.js unpacks."""
-    cells, scales = quantise(attention)
+    # Layer by layer: in double precision all of a long map at once would take gigabytes.
+    layers = [quantise(attention.layer(number)) for number in range(len(attention.layers))]
     return {
         "kind": attention.kind,
         "level": attention.level,
@@ -34,8 +35,8 @@ def pack(attention: AttentionMap) -> dict[str, Any]:
         "heads": list(attention.heads),
         "source": _side(attention.source),
         "target": _side(attention.target),
-        "cells": [_base64(layer) for layer in cells],
-        "scales": [_base64(layer) for layer in scales],
+        "cells": [_base64(cells) for cells, _ in layers],
+        "scales": [_base64(scales) for _, scales in layers],
         "hidden": attention.hidden is not None,
     }
 

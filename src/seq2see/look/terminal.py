@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.console import Console, ConsoleOptions
 from rich.style import Style
 from rich.text import Text
@@ -25,7 +25,7 @@ from rich.text import Text
 from seq2see.evaluate.visible import shortened
 from seq2see.look.map import AttentionMap
 
-Ink = Literal["colour", "shades", "digits"]
+Ink = Literal["truecolor", "256", "standard", "shades", "digits"]
 
 _LABEL = 18  # columns that the name of a row may take
 _COLUMN = (3, 14)  # narrowest and widest cell
@@ -34,6 +34,11 @@ _LINES = 400  # a drawing that would take more becomes an overview
 _OVERVIEW_ROWS = 60
 _SHADES = " ░▒▓█"
 _STEPS = 32
+_SYSTEMS: dict[Ink, ColorSystem] = {
+    "truecolor": ColorSystem.TRUECOLOR,
+    "256": ColorSystem.EIGHT_BIT,
+    "standard": ColorSystem.STANDARD,
+}
 _RAMP = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # dark to bright, from few to many
 
 
@@ -60,8 +65,7 @@ def draw(attention: AttentionMap, console: Console, options: ConsoleOptions) -> 
     """The lines of the drawing, for rich. Of several layers and heads the mean is drawn."""
     one = attention.mean()
     width = max(_NARROWEST, options.max_width)
-    ink: Ink = "colour" if console.color_system is not None and not console.no_color else "shades"
-    ink = "digits" if options.ascii_only else ink
+    ink = _ink(console, options)
     chart = _Chart(
         one.weights[0, 0],
         [_name(token, min(_LABEL, width // 3)) for token in one.target.tokens],
@@ -77,6 +81,21 @@ def draw(attention: AttentionMap, console: Console, options: ConsoleOptions) -> 
     else:
         yield from _overview(chart, width)
     yield _legend(chart)
+
+
+def _ink(console: Console, options: ConsoleOptions) -> Ink:
+    if options.ascii_only:
+        return "digits"
+    if console.no_color:
+        return "shades"
+    match console.color_system:
+        case None:
+            return "shades"
+        case "truecolor":
+            return "truecolor"
+        case "256":
+            return "256"
+    return "standard"
 
 
 def plain(attention: AttentionMap, width: int | None = None) -> str:
@@ -166,8 +185,8 @@ def _cell(weight: float, most: float, peak: bool, size: int, ink: Ink) -> Text:
     """`size` columns wide. A weight is shown as a share of the greatest one in the map."""
     level = weight / most if most else 0.0
     star = "*" if ink == "digits" else "★"
-    if ink == "colour":
-        return Text(_centred(star if peak else "", size), style=_shade(round(level * _STEPS)))
+    if ink in _SYSTEMS:
+        return Text(_centred(star if peak else "", size), style=_shade(round(level * _STEPS), ink))
     if ink == "digits":
         digit = str(min(9, int(level * 10))) if weight > 0 else "."
         return Text(_centred(star + digit if peak and size > 1 else star if peak else digit, size))
@@ -179,15 +198,19 @@ def _cell(weight: float, most: float, peak: bool, size: int, ink: Ink) -> Text:
 
 
 @cache
-def _shade(step: int) -> Style:
-    """The colour of a step of the ramp, with a star that can be seen on it; nothing for next to nothing."""
+def _shade(step: int, ink: Ink) -> Style:
+    """The colour of a step of the ramp, with a star that can be seen on it; nothing for next to nothing.
+
+    Brought down to what the terminal has here and not by rich: a rich Style remembers the first terminal it met.
+    """
     if step == 0:
         return Style()
     place = step / _STEPS * (len(_RAMP) - 1)
     low = min(int(place), len(_RAMP) - 2)
     red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(_RAMP[low], _RAMP[low + 1], strict=True))
     bright = 0.3 * red + 0.6 * green + 0.1 * blue > 110
-    return Style(bgcolor=Color.from_rgb(red, green, blue), color=Color.parse("black" if bright else "white"))
+    ground = Color.from_rgb(red, green, blue).downgrade(_SYSTEMS[ink])
+    return Style(bgcolor=ground, color=Color.parse("black" if bright else "white"))
 
 
 def _legend(chart: _Chart) -> Text:
@@ -200,7 +223,7 @@ def _legend(chart: _Chart) -> Text:
     else:
         line.append("0 ")
         for step in range(4, _STEPS + 1, 4):
-            line.append(" ", style=_shade(step))
+            line.append(" ", style=_shade(step, chart.ink))
         line.append(f" {chart.most:.2f}")
     return line
 

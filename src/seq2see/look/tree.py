@@ -8,20 +8,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from seq2see.errors import DataError
 from seq2see.evaluate.visible import visible
 from seq2see.look.side import END
-from seq2see.search.hypothesis import Considered, Fate, Rule
 from seq2see.vocabulary import EOS
+
+if TYPE_CHECKING:  # a tree can be drawn without torch, which the search needs
+    from seq2see.search.hypothesis import Considered, Fate, Rule
 
 Spell = Callable[[Sequence[int]], Sequence[str]]
 """Ids to pieces for the eye: `Tokenizer.pieces`."""
 
-REASONS: dict[Fate, str] = {
+REASONS: "dict[Fate, str]" = {
     "kept": "lives on in the beam",
     "ended": "said the end of the sentence",
     "cut": "ran into the limit on its length",
@@ -29,7 +31,7 @@ REASONS: dict[Fate, str] = {
     "hopeless": "could not overtake what had ended",
     "blocked": "a rule forbids it",
 }
-RULES: dict[Rule, str] = {
+RULES: "dict[Rule, str]" = {
     "prefix": "the prefix asks for another word",
     "required": "a required phrase must come first",
     "forbidden": "it would complete a forbidden phrase",
@@ -49,8 +51,8 @@ class Node(NamedTuple):
     piece: str
     log_prob: float  # of the token
     total: float  # of everything up to here
-    fate: Fate
-    rule: Rule | None
+    fate: "Fate"
+    rule: "Rule | None"
     rank: int | None = None  # 1 for the last token of the best hypothesis
 
     @property
@@ -108,9 +110,9 @@ class BeamTree:
         """`7 steps, 63 candidates: 31 kept, 5 ended, 27 pruned`."""
         counts = Counter(node.fate for node in self.nodes)
         told = ", ".join(f"{counts[fate]:,} {fate}" for fate in REASONS if counts[fate])
-        candidates = len(self.nodes) + self.folded
         more = f" ({self.folded:,} not shown)" if self.folded else ""
-        return f"{self.steps} steps, {candidates:,} candidates{more}: {told}"
+        counted = f"{_plural(self.steps, 'step')}, {_plural(len(self.nodes) + self.folded, 'candidate')}{more}"
+        return f"{counted}: {told}" if told else counted
 
     def as_dict(self, most: int = MOST_NODES) -> dict[str, Any]:
         """What view/beam.js draws."""
@@ -156,7 +158,7 @@ class BeamTree:
 
 
 def beam_tree(
-    record: Sequence[Considered], spell: Spell, hypotheses: Sequence[tuple[Sequence[int], float]] = ()
+    record: "Sequence[Considered]", spell: Spell, hypotheses: Sequence[tuple[Sequence[int], float]] = ()
 ) -> BeamTree:
     """The tree of one sentence's record.
 
@@ -184,7 +186,11 @@ def beam_tree(
     return BeamTree(tuple(nodes), tuple(score for _, score in hypotheses))
 
 
-def _pieces(record: Sequence[Considered], spell: Spell) -> dict[int, str]:
+def _plural(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _pieces(record: "Sequence[Considered]", spell: Spell) -> dict[int, str]:
     ids = sorted({one.token for one in record} - {EOS})
     return dict(zip(ids, spell(ids), strict=True)) | {EOS: END}
 

@@ -13,7 +13,7 @@ so that they can be reordered by one helper and exported to ONNX.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
@@ -111,6 +111,11 @@ class Look(NamedTuple):
     weights: Tensor  # (B, H, Tq, Tk)
 
 
+def mean_look(weights: Sequence[Tensor | None]) -> Tensor:
+    """(B, H, 1, S) of each layer -> (B, S): the mean over layers and heads of a step."""
+    return torch.stack([one.mean(dim=1).squeeze(1) for one in weights if one is not None]).mean(dim=0)
+
+
 class Encoded(NamedTuple):
     """What any encoder hands to any decoder."""
 
@@ -166,6 +171,14 @@ class Decoder(nn.Module, ABC, Generic[M, S]):
     def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
         """(B,) -> features (B, D) and the next state."""
 
+    def attending_step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S, Tensor]:
+        """`step`, and (B, S) what it looked at: the mean over layers and heads, where the family has attention."""
+        family = type(self).__name__.removesuffix("Decoder").lower()
+        raise ConfigError(
+            f"the family {family} has no attention, which the coverage penalty is made of; set coverage = 0, or train "
+            "one that attends: rnnsearch, luong, convs2s or transformer"
+        )
+
     @abstractmethod
     def forward(self, tokens: Tensor, memory: M, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         """(B, T) BOS-shifted targets -> features (B, T, D), and the looks if asked for."""
@@ -187,7 +200,8 @@ class Model(nn.Module, Generic[M, S]):
     def encode(self, source: Tensor, source_mask: Tensor) -> M:
         """(B, S) ids, (B, 1, S) mask; a (B, S) mask is read as (B, 1, S)."""
         mask = self._check_source(source, source_mask)
-        return self.decoder.memorise(self.encoder(source, mask)[0])
+        memory = self.decoder.memorise(self.encoder(source, mask)[0])
+        return map_tensors(memory, Tensor.contiguous)  # laid out once, for the many steps that read it
 
     def start(self, memory: M) -> S:
         return self.decoder.start(memory)
@@ -197,6 +211,12 @@ class Model(nn.Module, Generic[M, S]):
         features, state = self.decoder.step(tokens, memory, state)
         last = self.decoder.last_layer()
         return F.linear(features, last.weight, last.bias), state
+
+    def attending_step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S, Tensor]:
+        """`step` with a third result, (B, S) what it looked at, for the coverage penalty; refused without attention."""
+        features, state, weights = self.decoder.attending_step(tokens, memory, state)
+        last = self.decoder.last_layer()
+        return F.linear(features, last.weight, last.bias), state, weights
 
     def look(self, batch: Batch) -> tuple[Look, ...]:
         """Every attention of the model over these pairs, from the written-out path; none for a family without."""

@@ -11,7 +11,18 @@ from torch.nn import functional as F
 from seq2see import masks
 from seq2see.attention import Dot, Prepared
 from seq2see.attention.positions import LearnedPositions
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Settings, Size, Vocabulary
+from seq2see.models.base import (
+    Decoder,
+    Encoded,
+    Encoder,
+    Look,
+    Model,
+    ModelConfig,
+    Settings,
+    Size,
+    Vocabulary,
+    mean_look,
+)
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
 
 HALF = math.sqrt(0.5)  # keeps the variance of a sum of two equal parts (section 3.4)
@@ -172,6 +183,7 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         self.embedding = Words(config, vocabulary)
         self.convolutions = Convolutions(config)
         self.attention = Dot(key_dim, key_dim)  # the score has no parameters, so one serves every layer
+        self.looking = (self.attention,) * len(config.channels)
         dropout = config.dropout
         self.queries = nn.ModuleList(linear(width, key_dim, dropout) for width in config.channels)
         self.contexts = nn.ModuleList(linear(key_dim, width, dropout) for width in config.channels)
@@ -193,14 +205,25 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         return ConvState(windows, torch.zeros(batch, dtype=torch.long, device=memory.keys.device))
 
     def step(self, tokens: Tensor, memory: ConvMemory, state: ConvState) -> tuple[Tensor, ConvState]:
+        features, after, _ = self._step(tokens, memory, state, need_weights=False)
+        return features, after
+
+    def attending_step(self, tokens: Tensor, memory: ConvMemory, state: ConvState) -> tuple[Tensor, ConvState, Tensor]:
+        features, after, weights = self._step(tokens, memory, state, need_weights=True)
+        return features, after, mean_look(weights)
+
+    def _step(
+        self, tokens: Tensor, memory: ConvMemory, state: ConvState, *, need_weights: bool
+    ) -> tuple[Tensor, ConvState, list[Tensor | None]]:
         words = self.embedding(tokens.unsqueeze(1), state.position)
         x = self.convolutions.inward(words)
-        windows = []
+        windows, looks = [], []
         for layer in range(len(self.config.channels)):
             seen = torch.cat([state.windows[layer], x], dim=1)
             windows.append(seen[:, 1:])
-            x, _ = self._layer(layer, x, seen, words, memory, need_weights=False)
-        return self._top(x).squeeze(1), ConvState(tuple(windows), state.position + 1)
+            x, weights = self._layer(layer, x, seen, words, memory, offset=state.position, need_weights=need_weights)
+            looks.append(weights)
+        return self._top(x).squeeze(1), ConvState(tuple(windows), state.position + 1), looks
 
     def forward(self, tokens: Tensor, memory: ConvMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = self.embedding(tokens)
@@ -208,13 +231,21 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         looks = []
         for layer, kernel in enumerate(self.config.kernels):
             seen = pad_time(x, kernel - 1, 0)
-            x, weights = self._layer(layer, x, seen, words, memory, need_weights=need_weights)
+            x, weights = self._layer(layer, x, seen, words, memory, offset=0, need_weights=need_weights)
             if weights is not None:
                 looks.append(Look("cross", layer, weights))
         return self._top(x), looks
 
     def _layer(
-        self, layer: int, x: Tensor, seen: Tensor, words: Tensor, memory: ConvMemory, *, need_weights: bool
+        self,
+        layer: int,
+        x: Tensor,
+        seen: Tensor,
+        words: Tensor,
+        memory: ConvMemory,
+        *,
+        offset: int | Tensor,
+        need_weights: bool,
     ) -> tuple[Tensor, Tensor | None]:
         """x (B, T, inputs), seen = x with what came before it; the convolution, then its look at the source."""
         block = self.convolutions.blocks[layer]
@@ -223,7 +254,7 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         h = block(seen)
         query = (self.queries[layer](h) + self.target(words)) * HALF
         prepared = Prepared(memory.keys, memory.values, memory.mask)
-        context, weights = self.attention.attend(query, prepared, need_weights=need_weights)
+        context, weights = self.looking[layer].attend(query, prepared, offset=offset, need_weights=need_weights)
         # A mean of m values loses a factor sqrt(m) of its spread; m sqrt(1/m) gives it back (section 3.4).
         h = (h + self.contexts[layer](context * memory.scale)) * HALF
         return (h + residual) * HALF, weights

@@ -31,9 +31,21 @@ class NormedLinear(nn.Module):
         nn.init.normal_(self.direction, std=std)
         self.size = nn.Parameter(self.direction.detach().norm(dim=1, keepdim=True))
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+        self._last: tuple[object, Tensor] | None = None
 
     def weight(self) -> Tensor:
-        return self.size * F.normalize(self.direction, dim=1)
+        """w. In `eval` mode, without gradients, it is made once and not at every step of decoding."""
+        if self.training or torch.is_grad_enabled() or torch.compiler.is_exporting():
+            return self.size * F.normalize(self.direction, dim=1)
+        # Torch counts how often a tensor is written to; another one in its place lies elsewhere.
+        written = [(part.data_ptr(), part._version, part.dtype) for part in (self.direction, self.size)]
+        if self._last is None or self._last[0] != written:
+            self._last = written, self.size * F.normalize(self.direction, dim=1)
+        return self._last[1]
+
+    def train(self, mode: bool = True) -> "NormedLinear":
+        self._last = None  # the fused optimiser writes without being counted
+        return super().train(mode)
 
     def forward(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight(), self.bias)
@@ -49,8 +61,7 @@ class NormedConv(NormedLinear):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T + kernel - 1, inputs) -> (B, T, outputs); whoever calls has padded on the side it wants."""
-        kernel = self.weight().unflatten(1, (self.inputs, self.kernel))
-        return F.conv1d(x.transpose(1, 2), kernel, self.bias).transpose(1, 2)
+        return F.linear(x.unfold(1, self.kernel, 1).flatten(2), self.weight(), self.bias)
 
 
 class Maxout(nn.Module):

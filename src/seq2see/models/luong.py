@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
@@ -69,7 +69,7 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
         super().__init__()
         self.config = config
         self.fed_dim = config.hidden if config.input_feeding else 0
-        self.embedding = Embedding(config.target_vocabulary, config.embedding)
+        self.embedding = Embedding(config.target_vocabulary, config.embedding, std=1.0)
         self.stack = Stack(
             config.cell,
             config.embedding + self.fed_dim,
@@ -101,6 +101,13 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
         joined, state, _ = self._advance(words, memory, state, need_weights=False)
         return F.dropout(joined, self.config.dropout, self.training), state
+
+    def attending_step(
+        self, tokens: Tensor, memory: SearchMemory, state: LuongState
+    ) -> tuple[Tensor, LuongState, Tensor]:
+        words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
+        joined, state, weights = self._advance(words, memory, state, need_weights=True)
+        return F.dropout(joined, self.config.dropout, self.training), state, mean_look([weights])
 
     def forward(self, tokens: Tensor, memory: SearchMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)

@@ -42,6 +42,14 @@ class Gates(NamedTuple):
     output: Tensor
 
 
+class GruGates(NamedTuple):
+    """The inside of a GRU step, each (B, hidden)."""
+
+    reset: Tensor
+    update: Tensor
+    candidate: Tensor
+
+
 class Cell(nn.Module):
     """One recurrent layer in one direction: all positions at once (`run`) or one (`step`), with the same parameters."""
 
@@ -109,6 +117,25 @@ class Cell(nn.Module):
         hidden, cell, gates = lstm_gates(x, hidden, cell, *self.weights())
         return torch.cat([hidden, cell], dim=-1), gates
 
+    def gru_gates(self, x: Tensor, state: Tensor) -> tuple[Tensor, GruGates]:
+        """A step of a GRU with its gates shown: the same state as `step`."""
+        return gru_gates(x, state, *self.weights())
+
+
+def gru_gates(
+    x: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor
+) -> tuple[Tensor, GruGates]:
+    """The GRU, written out (Cho 2014; the reset gate behind the matrix, as torch has it).
+
+    r = sigmoid(W_r x + U_r h)    what to let in of the past     z = sigmoid(W_z x + U_z h)    what to keep
+    n = tanh(W_n x + r U_n h)     what could be written          h' = (1 - z) n + z h
+    """
+    x_r, x_z, x_n = (x @ w_ih.T + b_ih).chunk(3, dim=-1)
+    h_r, h_z, h_n = (hidden @ w_hh.T + b_hh).chunk(3, dim=-1)
+    r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+    n = torch.tanh(x_n + r * h_n)
+    return (1 - z) * n + z * hidden, GruGates(r, z, n)
+
 
 def lstm_gates(
     x: Tensor, hidden: Tensor, cell: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor
@@ -173,6 +200,15 @@ class Stack(nn.Module):
             states.append(after)
         return x, torch.stack(states, dim=1)
 
+    def entering(self, x: Tensor, state: Tensor) -> list[Tensor]:
+        """What enters each layer in a `step`: for looking inside the cells."""
+        found = []
+        for layer, cell in enumerate(self.cells):
+            assert isinstance(cell, Cell)
+            found.append(x)
+            x = self._between(layer, x, cell.output(cell.step(x, state[:, layer])))
+        return found
+
     def run(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(B, T, inputs), (B, layers, state) -> (B, T, hidden), (B, layers, state)."""
         states = []
@@ -218,7 +254,7 @@ class RecurrentEncoder(Encoder):
         self.config = config
         self.directions = 2 if config.bidirectional else 1
         self.key_dim = config.hidden * self.directions
-        self.embedding = Embedding(vocabulary, config.embedding)
+        self.embedding = Embedding(vocabulary, config.embedding, std=1.0)
         widths = [config.embedding] + [self.key_dim] * (config.layers - 1)
         self.forwards = nn.ModuleList(Cell(config.cell, width, config.hidden) for width in widths)
         backwards = widths if config.bidirectional else []

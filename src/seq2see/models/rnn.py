@@ -67,7 +67,7 @@ class RnnDecoder(Decoder[RnnMemory, RnnState]):
         self.dropout = config.dropout
         self.every_step = config.context == "every step"
         entering = summary_dim if self.every_step else 0
-        self.embedding = Embedding(config.target_vocabulary, config.embedding)
+        self.embedding = Embedding(config.target_vocabulary, config.embedding, std=1.0)
         self.stack = Stack(
             config.cell,
             config.embedding + entering,

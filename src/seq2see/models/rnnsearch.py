@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention import Attention, Prepared
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding, Maxout
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
@@ -76,7 +76,7 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
     def __init__(self, config: RnnSearchConfig, key_dim: int, summary_dim: int) -> None:
         super().__init__()
         self.config = config
-        self.embedding = Embedding(config.target_vocabulary, config.embedding)
+        self.embedding = Embedding(config.target_vocabulary, config.embedding, std=1.0)
         self.attention = config.attention.build(config.hidden, key_dim)
         # Alone a mechanism gives back the keys' width, several heads that of the query.
         context_dim = key_dim if config.attention.heads == 1 else config.hidden
@@ -97,9 +97,21 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         return SearchState(self.first_state(memory.summary), self.attention.begin(prepared_of(memory)), position)
 
     def step(self, tokens: Tensor, memory: SearchMemory, state: SearchState) -> tuple[Tensor, SearchState]:
+        features, after, _ = self._step(tokens, memory, state, need_weights=False)
+        return features, after
+
+    def attending_step(
+        self, tokens: Tensor, memory: SearchMemory, state: SearchState
+    ) -> tuple[Tensor, SearchState, Tensor]:
+        features, after, weights = self._step(tokens, memory, state, need_weights=True)
+        return features, after, mean_look([weights])
+
+    def _step(
+        self, tokens: Tensor, memory: SearchMemory, state: SearchState, *, need_weights: bool
+    ) -> tuple[Tensor, SearchState, Tensor | None]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
-        after, context, _ = self._advance(words, prepared_of(memory), state, need_weights=False)
-        return self._read_out(self._shown(state, after), words, context), after
+        after, context, weights = self._advance(words, prepared_of(memory), state, need_weights=need_weights)
+        return self._read_out(self._shown(state, after), words, context), after, weights
 
     def forward(self, tokens: Tensor, memory: SearchMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from seq2see.attention import MultiHead, Prepared
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.selfattention import (
     BlockConfig,
@@ -101,7 +101,8 @@ class DecoderBlock(nn.Module):
         seen = new if past is None else past.extend(new)
         added, own = self.attention.attend(entered, seen, offset=offset, need_weights=need_weights)
         x = self.attention_residual.leave(x, added)
-        added, across = self.cross.attend(self.cross_residual.enter(x), memory, need_weights=need_weights)
+        entered = self.cross_residual.enter(x)
+        added, across = self.cross.attend(entered, memory, offset=offset, need_weights=need_weights)
         x = self.cross_residual.leave(x, added)
         added = self.feed_forward(self.feed_forward_residual.enter(x))
         return self.feed_forward_residual.leave(x, added), seen, own, across
@@ -137,14 +138,27 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
     def step(
         self, tokens: Tensor, memory: TransformerMemory, state: TransformerState
     ) -> tuple[Tensor, TransformerState]:
+        features, after, _ = self._step(tokens, memory, state, need_weights=False)
+        return features, after
+
+    def attending_step(
+        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState
+    ) -> tuple[Tensor, TransformerState, Tensor]:
+        features, after, weights = self._step(tokens, memory, state, need_weights=True)
+        return features, after, mean_look(weights)
+
+    def _step(
+        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState, *, need_weights: bool
+    ) -> tuple[Tensor, TransformerState, list[Tensor | None]]:
         x = self.embedding(tokens.unsqueeze(1), state.keys[0].size(2))
-        seen = []
+        seen, looks = [], []
         for layer, block in enumerate(self._blocks()):
             past = Prepared(state.keys[layer], state.values[layer], None)
-            x, now, _, _ = block(x, past, self._layer(memory, layer), need_weights=False)
+            x, now, _, across = block(x, past, self._layer(memory, layer), need_weights=need_weights)
             seen.append(now)
+            looks.append(across)
         after = TransformerState(tuple(now.keys for now in seen), tuple(now.values for now in seen))
-        return self.norm(x).squeeze(1), after
+        return self.norm(x).squeeze(1), after, looks
 
     def forward(
         self, tokens: Tensor, memory: TransformerMemory, *, need_weights: bool = False

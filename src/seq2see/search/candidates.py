@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from seq2see.search.config import SearchConfig
+
+_CHUNK = 64  # scores that are looked at together
 
 
 class Candidate(NamedTuple):
@@ -21,14 +24,36 @@ class Candidate(NamedTuple):
 def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(R, V) -> (R, count) values, falling, and their tokens: of equal ones the lower first, which topk leaves open."""
     count = min(count, scores.size(-1))
-    values, tokens = scores.topk(min(count + 1, scores.size(-1)), dim=-1)
-    torn = (values[:, count - 1] == values[:, -1]) & (values[:, -1] > -inf)  # equal ones on both sides of the cut
-    if values.size(-1) > count and bool(torn.any()):
+    values, tokens = highest(scores, min(count + 1, scores.size(-1)))
+    equal = (values[:, 1:] == values[:, :-1]) & (values[:, 1:] > -inf)
+    if not bool(equal.any()):
+        return values[:, :count], tokens[:, :count]
+    torn = equal[:, count - 1 :].any(dim=-1)  # equal ones on both sides of the cut
+    if bool(torn.any()):
         ordered, places = scores[torn].sort(dim=-1, descending=True, stable=True)
-        values[torn], tokens[torn] = ordered[:, : count + 1], places[:, : count + 1]
+        values[torn], tokens[torn] = ordered[:, : values.size(1)], places[:, : values.size(1)]
     tokens, by_token = tokens[:, :count].sort(dim=-1)
     values, by_value = values[:, :count].gather(1, by_token).sort(dim=-1, descending=True, stable=True)
     return values, tokens.gather(1, by_value)
+
+
+def highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """(R, V) -> (R, count): `topk`, which on a CPU sorts pairs one by one, over what a fast maximum leaves.
+
+    The scores are cut into chunks. The `count` highest lie in the `count` chunks with the highest maxima, or behind
+    the last whole chunk; of equal ones any may be taken.
+    """
+    chunks = scores.size(-1) // _CHUNK
+    if chunks < 2 * count:
+        return scores.topk(count, dim=-1)
+    cut = scores[:, : chunks * _CHUNK].unflatten(1, (chunks, _CHUNK))
+    chosen = cut.amax(dim=-1).topk(count, dim=-1, sorted=False).indices  # (R, count)
+    left = cut[torch.arange(len(scores), device=scores.device).unsqueeze(1), chosen].flatten(1)
+    behind = scores[:, chunks * _CHUNK :]
+    values, places = (torch.cat([left, behind], dim=-1) if behind.size(1) else left).topk(count, dim=-1)
+    # The scores behind the last whole chunk stand where one more chosen chunk would.
+    first = F.pad(chosen, (0, 1), value=chunks).gather(1, places // _CHUNK)
+    return values, first * _CHUNK + places % _CHUNK
 
 
 def likeliest(
@@ -42,8 +67,10 @@ def likeliest(
     groups, width, vocabulary = log_probs.shape
     scores = avoiding(log_probs, avoid, diversity)
     values, tokens = best(scores.flatten(0, 1), width + 1)
-    ranks, order = (totals.flatten().unsqueeze(1) + values.double()).view(groups, -1).sort(descending=True, stable=True)
-    beams, tokens = order // values.size(1), tokens.view(groups, -1).gather(1, order)
+    ranks, order = (
+        (totals.flatten().unsqueeze(1) + values.double()).reshape(groups, -1).sort(descending=True, stable=True)
+    )
+    beams, tokens = order // values.size(1), tokens.reshape(groups, -1).gather(1, order)
     own = log_probs.flatten(1).gather(1, beams * vocabulary + tokens)
     rows = zip(beams.tolist(), tokens.tolist(), own.tolist(), ranks.tolist(), strict=True)
     return [[Candidate(*one) for one in zip(*row, strict=True) if one[3] > -inf] for row in rows]

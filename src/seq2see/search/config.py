@@ -60,3 +60,8 @@ class SearchConfig(BaseModel):
     def width(self) -> int:
         """Places in each group."""
         return 1 if self.sample else self.beam // self.groups
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is asked but the best by log-probability and length: no rules, groups, samples, coverage."""
+        return not (self.sample or self.groups > 1 or self.coverage or self.min_length or self.no_repeat_ngram)

@@ -19,7 +19,8 @@ from seq2see.models import reorder
 from seq2see.search.beams import Group
 from seq2see.search.candidates import drawn, likeliest
 from seq2see.search.config import SearchConfig
-from seq2see.search.hypothesis import Hypothesis, Path, Result
+from seq2see.search.hypothesis import Considered, Hypothesis, Path, Result
+from seq2see.search.plain import plain_search
 from seq2see.search.rules import Ban, make_rules
 from seq2see.search.scoring import coverage_penalty, ranking
 from seq2see.search.steps import Step
@@ -43,6 +44,12 @@ class Sentence:
         """The path of each of its rows. A place that is empty repeats one that is not; nobody reads what it says."""
         anyone = next(group.paths[0] for group in self.groups if group.paths)
         return [path for group in self.groups for path in [*group.paths, *[anyone] * (width - len(group.paths))]]
+
+    def found(self) -> list[Hypothesis]:
+        return [hypothesis for group in self.groups for hypothesis in group.ended]
+
+    def records(self) -> list[list[Considered]]:
+        return [group.record for group in self.groups if group.record is not None]
 
 
 def greedy(step: Step[M, S], memory: M, state: S, limits: Tensor) -> list[Hypothesis]:
@@ -79,7 +86,11 @@ def search(
     on_token     called with sentence and token as soon as it is certain: for greedy, or one sample
     """
     _check(config, coverage_of is not None, on_token is not None)
-    everyone = _sentences(config, limits.tolist(), prefix, required, forbidden, seeds, record=record)
+    caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits.tolist()]
+    if config.plain and not (prefix or required or forbidden or record) and min(caps, default=0) > 0:
+        every = plain_search(step, memory, state, config, caps, limits.device, on_token)
+        return [_result(name, found, config) for name, found in enumerate(every)]
+    everyone = _sentences(config, caps, prefix, required, forbidden, seeds, record=record)
     places, device = config.parallel * config.width, limits.device
     if places > 1:
         rows = torch.arange(len(everyone), device=device).repeat_interleave(places)
@@ -106,7 +117,7 @@ def search(
             state = reorder(state, rows)
         tokens = torch.tensor([path.tokens[-1] for path in paths], dtype=torch.long, device=device)
         going = [going[place] for place in staying]
-    return [_result(name, sentence, config) for name, sentence in enumerate(everyone)]
+    return [_result(name, one.found(), config, one.records()) for name, one in enumerate(everyone)]
 
 
 def _advance(
@@ -174,16 +185,15 @@ def _sentences(
     *,
     record: bool,
 ) -> list[Sentence]:
-    batch, most = len(limits), config.max_length
+    batch = len(limits)
     prefixes: Sequence[Sequence[int]] = _each("prefix", prefix, batch, ())
     wanted: Sequence[Phrases] = _each("required", required, batch, ())
     unwanted: Sequence[Phrases] = _each("forbidden", forbidden, batch, ())
     seed_of: Sequence[int] = _each("seeds", seeds, batch, 0)
     sentences = []
     for name in range(batch):
-        limit = limits[name] if most is None else min(limits[name], most)
         given = prefixes[name], wanted[name], unwanted[name]
-        rules = make_rules(name, limit, config.min_length, config.no_repeat_ngram, *given)
+        rules = make_rules(name, limits[name], config.min_length, config.no_repeat_ngram, *given)
         groups = [
             # Seeded by text: the same numbers on every machine, and nothing of the rest of the batch in them.
             Group(
@@ -219,9 +229,10 @@ def _check(config: SearchConfig, knows_coverage: bool, streams: bool) -> None:
         )
 
 
-def _result(name: int, sentence: Sentence, config: SearchConfig) -> Result:
+def _result(
+    name: int, found: list[Hypothesis], config: SearchConfig, records: Sequence[list[Considered]] = ()
+) -> Result:
     """Best first and each once, whatever group it is from; but samples all, as drawn."""
-    found = [hypothesis for group in sentence.groups for hypothesis in group.ended]
     if not found:
         raise ConfigError(
             f"sentence {name}: nothing can be said: its rules contradict each other or leave no word, or the model "
@@ -232,6 +243,5 @@ def _result(name: int, sentence: Sentence, config: SearchConfig) -> Result:
         for hypothesis in sorted(found, key=ranking):
             unique.setdefault(tuple(hypothesis.tokens), hypothesis)
         found = list(unique.values())[: config.nbest]
-    records = [group.record for group in sentence.groups if group.record is not None]
     merged = sorted((one for record in records for one in record), key=lambda one: one.step)
     return Result(found, merged if records else None)

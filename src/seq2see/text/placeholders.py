@@ -60,7 +60,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z\d][\w:.-]*).*?(/?)>", re.ASCII | re.DOTALL)
 _STARTERS = re.compile(r"[%{}<>&$\\@#]|://|(?<=www)\.")
 """Every placeholder holds one of these: what a text without them is spared, and what is taken out in the worst case."""
 
-_CLOSING = re.compile(r"""(?<=[^\s])[.,!?:;…。、，！？：；)\]"'»”’」』]+(?=\s|$)""")
+_CLOSING = re.compile(r"""(?<=\S)[.,!?:;…。、，！？：；)\]"'»”’」』]+(?=\s|$)""")
 _UNSPACED = re.compile("[\u3001-\u30ff\u3400-\u9fff\uff00-\uff65\U00020000-\U0003ffff]")
 _MANGLED, _LONGEST_MANGLED = 50, 200
 """Lost placeholders that are looked for in a mangled spelling, and the characters of each; more is no sentence."""
@@ -150,9 +150,8 @@ class _Parsed(NamedTuple):
     def of(cls, text: str) -> "_Parsed":
         found = list(spans(text))
         letters: list[int] = []
-        for end, start in zip(
-            [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)], strict=True
-        ):
+        ends, starts = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
+        for end, start in zip(ends, starts, strict=True):
             letters += [place for place in range(end, start) if not text[place].isspace()]
         return cls(text, found, tuple(text[start:end] for start, end in found), letters)
 

@@ -83,7 +83,7 @@ def _target(example: Example) -> str:
     return example.target
 
 
-_BASIC = 10  # words of each list of the lexicon
+_BASIC = 6  # words of each list of the lexicon
 _CORPORA = {
     "phrases": _Corpus(_phrases, _target, 60_000),
     "phrases-basic": _Corpus(_phrases_basic, _target, 60_000),

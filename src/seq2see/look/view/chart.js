@@ -2,6 +2,7 @@
 import { clamp, make, makeSvg } from "./dom.js";
 
 const HEIGHT = 290;
+const TOLD = 10; // curves whose values are told at once
 const EDGE = { top: 14, right: 16, left: 46 };
 const MARKS = [
   (x, y) => makeSvg("circle", { cx: x, cy: y, r: 4.2 }),
@@ -144,7 +145,8 @@ export class Chart {
       const found = one.points.find((point) => point[0] === place);
       return found && found[1] !== null ? [valueLine(one, found, this.chart.digits)] : [];
     });
-    this.tip.replaceChildren(make("b", {}, this.placeName(place)), ...lines);
+    const more = lines.length > TOLD ? make("div", {}, `and ${lines.length - TOLD} more`) : "";
+    this.tip.replaceChildren(make("b", {}, this.placeName(place)), ...lines.slice(0, TOLD), more);
     const wide = this.tip.offsetWidth;
     this.tip.style.left = `${clamp(x + 14 + wide > this.width ? x - wide - 14 : x + 14, 0, Math.max(0, this.width - wide))}px`;
   }

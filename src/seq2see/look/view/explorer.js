@@ -10,12 +10,13 @@ import { shade, whenThemeChanges } from "./theme.js";
 
 const KINDS = { cross: "Cross", encoder: "Encoder", decoder: "Decoder" };
 const VIEWS = { matrix: "Matrix", lines: "Lines", heads: "Heads", beam: "Beam" };
+const LARGE = 25; // tokens; above, a matrix may not fit on the screen
 const HINT = "Point at a word or a cell, tap it, or move with the arrow keys: its row and column light up here with their numbers.";
 
 export class Explorer {
   constructor(examples) {
     this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((packed) => new AttentionMap(packed)) }));
-    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, layer: null, head: null };
+    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, whole: false, layer: null, head: null };
     this.pinned = null;
     const focus = (...given) => this.focus(...given);
     this.views = { matrix: new MatrixView(focus), lines: new LinesView(focus), heads: new HeadsView((...at) => this.open(...at)), beam: new BeamView() };
@@ -115,6 +116,11 @@ export class Explorer {
       const names = [...new Set(map.sinks)].slice(0, 3).join(" ");
       bars.push(makeToggle(`Hide ${names}`, this.state.hide, (hide) => this.set({ hide })));
     }
+    if (Math.max(map.source.tokens.length, map.target.tokens.length) > LARGE) {
+      const toggle = makeToggle("All at once", this.state.whole, (whole) => this.set({ whole }));
+      toggle.classList.add("whole");
+      bars.push(toggle);
+    }
     this.pickers.replaceChildren(...bars);
     this.selects = this.pickers.querySelectorAll("select");
   }
@@ -146,7 +152,7 @@ export class Explorer {
     if (drawing.element.parentNode !== this.stage) this.stage.replaceChildren(drawing.element);
     if (view === "beam") drawing.show(this.example.tree);
     else if (view === "heads") drawing.show(this.map, this.state.level, this.state.hide, [this.state.layer, this.state.head]);
-    else drawing.show(this.matrix, kind);
+    else drawing.show(this.matrix, kind, this.state.whole);
     this.focus(-1, -1, {});
     this.drawLegend();
   }
@@ -155,11 +161,9 @@ export class Explorer {
   focus(row, column, { pin = false, move = false, speak = false }) {
     const { view, kind } = this.state;
     if (view !== "matrix" && view !== "lines") return;
+    if (pin && this.pinned && this.pinned[0] === row && this.pinned[1] === column) [row, column] = [-1, -1]; // let go
     const none = row < 0 && column < 0;
-    if (pin) {
-      const same = this.pinned && this.pinned[0] === row && this.pinned[1] === column;
-      this.pinned = none || same ? null : [row, column];
-    } else if (move) this.pinned = none ? null : [row, column];
+    if (pin || move) this.pinned = none ? null : [row, column];
     else if (this.pinned) return;
     [this.element.dataset.row, this.element.dataset.column] = [row, column];
     this.views[view].setFocus(row, column);

@@ -1,6 +1,6 @@
 // Every layer and head at a glance; each one is a button that opens it.
 import { make } from "./dom.js";
-import { shade, whenThemeChanges } from "./theme.js";
+import { shadePixels, whenThemeChanges } from "./theme.js";
 
 const SIDE = 84; // pixels of a picture
 
@@ -38,11 +38,7 @@ export class HeadsView {
   paint() {
     for (const [canvas, { width, height, strengths }] of this.pictures ?? []) {
       [canvas.width, canvas.height] = [width, height];
-      const context = canvas.getContext("2d");
-      strengths.forEach((strength, at) => {
-        context.fillStyle = shade(strength);
-        context.fillRect(at % width, Math.floor(at / width), 1, 1);
-      });
+      canvas.getContext("2d").putImageData(new ImageData(shadePixels(strengths, 1), width, height), 0, 0);
     }
   }
 }

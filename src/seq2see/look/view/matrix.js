@@ -1,7 +1,7 @@
 // The map as a matrix: a row for what was said, a column for what was looked at, a star on each row's strongest.
 import { clamp, share } from "./dom.js";
 import { Stage, cutText } from "./stage.js";
-import { font, onShade, shade, tones } from "./theme.js";
+import { font, onShade, shade, shadePixels, themeName, tones } from "./theme.js";
 
 const SLANT = Math.PI / 4;
 const WIDEST = 80; // of a cell
@@ -22,9 +22,12 @@ export class MatrixView {
     this.listen();
   }
 
-  show(matrix, kind) {
+  /** whole: all of it at once, however small its cells. */
+  show(matrix, kind, whole = false) {
     this.matrix = matrix;
     this.kind = kind;
+    this.whole = whole;
+    this.image = null;
     const size = `${matrix.rows.length} rows, ${matrix.columns.length} columns`;
     this.element.setAttribute("aria-label", `Attention matrix, ${size}. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.`);
     this.layout();
@@ -52,8 +55,12 @@ export class MatrixView {
     this.row = Math.floor(clamp(this.cell, 23, 34));
     this.head = Math.ceil(this.slanted ? Math.max(lean + 16, 40) : 40);
     this.extra = extra;
-    const width = this.label + this.cell * columns.length + extra + Math.max(lean, 8);
     const most = Math.max(320, Math.min(0.74 * window.innerHeight, 760));
+    if (this.whole) {
+      this.cell = Math.min(WIDEST, (room - lean) / columns.length);
+      this.row = Math.min(this.row, (most - this.head - 8) / rows.length);
+    }
+    const width = this.label + this.cell * columns.length + extra + Math.max(lean, 8);
     this.stage.spreadTo(width, this.head + this.row * rows.length + 8, most);
   }
 
@@ -69,7 +76,8 @@ export class MatrixView {
     context.rect(this.label, this.head, view.width, view.height);
     context.clip();
     context.translate(this.label - view.left, this.head - view.top);
-    this.drawCells(context, first, last);
+    if (this.cell < 8 || this.row < 8) this.drawImage(context);
+    else this.drawCells(context, first, last);
     if (this.extra) this.drawHidden(context, first[0], last[0]);
     this.drawFrame(context);
     context.restore();
@@ -99,6 +107,24 @@ export class MatrixView {
     context.globalAlpha = 1;
   }
 
+  /** Cells too small to be drawn one by one: a picture of all of them, the row and column in focus on top. */
+  drawImage(context) {
+    const [row, column] = this.focus;
+    const { rows, columns } = this.matrix;
+    const [width, height] = [columns.length, rows.length];
+    if (this.image?.theme !== themeName()) this.image = { theme: themeName(), canvas: pictureOf(this.matrix) };
+    const part = (x, y, wide, high) => {
+      const from = [x, y, wide, high];
+      context.drawImage(this.image.canvas, ...from, x * this.cell, y * this.row, wide * this.cell, high * this.row);
+    };
+    context.imageSmoothingEnabled = this.cell < 1 || this.row < 1;
+    context.globalAlpha = row >= 0 || column >= 0 ? 0.32 : 1;
+    part(0, 0, width, height);
+    context.globalAlpha = 1;
+    if (row >= 0) part(0, row, width, 1);
+    if (column >= 0) part(column, 0, 1, height);
+  }
+
   drawNumber(context, y, x, strength) {
     context.fillStyle = onShade(strength);
     context.font = font(this.cell >= 36 ? 12 : 10.5, 500);
@@ -118,12 +144,13 @@ export class MatrixView {
     context.textAlign = "left";
     context.textBaseline = "middle";
     for (let y = first; y < last; y += 1) {
+      if (crowded(y, this.focus[0], 15 / this.row)) continue;
       const value = this.matrix.hidden[y];
       context.globalAlpha = this.focus[0] >= 0 && this.focus[0] !== y ? 0.4 : 1;
       context.fillStyle = tones().line;
-      context.fillRect(left, (y + 1) * this.row - 5, 40, 3);
+      if (this.row > 15) context.fillRect(left, (y + 1) * this.row - 5, 40, 3);
       context.fillStyle = tones().dim;
-      context.fillRect(left, (y + 1) * this.row - 5, 40 * value, 3);
+      if (this.row > 15) context.fillRect(left, (y + 1) * this.row - 5, 40 * value, 3);
       context.font = font(11.5);
       context.fillText(share(value), left, (y + 0.5) * this.row - 2);
     }
@@ -135,8 +162,9 @@ export class MatrixView {
     const { rows, columns } = this.matrix;
     context.strokeStyle = tones().focus;
     context.lineWidth = 2;
-    if (row >= 0) context.strokeRect(1, row * this.row, columns.length * this.cell - 3, this.row - 1);
-    if (column >= 0) context.strokeRect(column * this.cell, 1, this.cell - 1, rows.length * this.row - 3);
+    const around = this.cell < 8 || this.row < 8 ? 2 : 0; // small cells would vanish below their frame
+    if (row >= 0) context.strokeRect(1, row * this.row - around, columns.length * this.cell - 3, this.row - 1 + 2 * around);
+    if (column >= 0) context.strokeRect(column * this.cell - around, 1, this.cell - 1 + 2 * around, rows.length * this.row - 3);
   }
 
   drawRowNames(context, view, first, last) {
@@ -147,9 +175,10 @@ export class MatrixView {
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (let y = first; y < last; y += 1) {
+      if (crowded(y, this.focus[0], 15 / this.row)) continue;
       this.style(context, y === this.focus[0], this.focus[0] >= 0);
       const name = cutText(context, this.matrix.rows[y], this.label - 14);
-      context.fillText(name, this.label - 8, this.head - view.top + (y + 0.5) * this.row);
+      context.fillText(name, this.label - 8, this.head - view.top + Math.max(7, (y + 0.5) * this.row));
     }
     context.restore();
   }
@@ -161,6 +190,7 @@ export class MatrixView {
     context.clip();
     const names = this.matrix.columns;
     for (let x = Math.max(0, first - 6); x < last; x += 1) {
+      if (crowded(x, this.focus[1], NARROWEST / this.cell)) continue;
       this.style(context, x === this.focus[1], this.focus[1] >= 0);
       this.drawColumnName(context, this.label - view.left + (x + 0.5) * this.cell, names[x]);
     }
@@ -258,4 +288,20 @@ export class MatrixView {
     if (column >= 0) element.scrollLeft = reach(column, this.cell, element.clientWidth - this.label - 30, element.scrollLeft);
     this.tell(row, column, { move: true, speak: true });
   }
+}
+
+/** Whether a name has no room: only each so-many-th has, and the one in focus takes the room of its neighbours. */
+function crowded(place, focus, apart) {
+  if (apart <= 1 || place === focus) return false;
+  return place % Math.ceil(apart) !== 0 || (focus >= 0 && Math.abs(place - focus) < apart);
+}
+
+/** A pixel for each cell. */
+function pictureOf(matrix) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [matrix.columns.length, matrix.rows.length];
+  const context = canvas.getContext("2d");
+  const pixels = shadePixels(matrix.values, matrix.most);
+  context.putImageData(new ImageData(pixels, canvas.width, canvas.height), 0, 0);
+  return canvas;
 }

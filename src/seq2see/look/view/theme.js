@@ -35,6 +35,14 @@ export function shade(value) {
   return tables[themeName()][Math.round(clamp(value, 0, 1) * 255)];
 }
 
+/** The colours of many weights at once, four bytes each. */
+export function shadePixels(values, most) {
+  const pixels = new Uint8ClampedArray(values.length * 4);
+  const colours = tables[themeName()].map((colour) => [...colour.match(/\d+/g).map(Number), 255]);
+  values.forEach((value, at) => pixels.set(colours[most > 0 ? Math.round(clamp(value / most, 0, 1) * 255) : 0], at * 4));
+  return pixels;
+}
+
 /** What can be read on top of shade(value). */
 export function onShade(value) {
   const dark = themeName() === "dark" ? value < 0.62 : value > 0.45;

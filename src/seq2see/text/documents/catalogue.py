@@ -137,16 +137,17 @@ class _Message(Slot):
         if not given:
             return entry.data
         lines: list[list[str]] = [[line] for line in entry.lines]  # an edit changes one item, so the places stay true
-        last = max(text.first + text.count for text in entry.forms.values()) - 1
+        forms = entry.forms
         for form, text in given.items():
-            old = entry.forms.get(form)
-            if old is None:
-                lines[last] += self._written(f"msgstr[{form}] ", text)
-            elif text != old.text:
+            if form in forms and text != forms[form].text:
+                old = forms[form]
                 head = entry.lines[old.first]
                 lines[old.first] = self._written(head[: head.index('"')], text)
                 for more in range(old.first + 1, old.first + old.count):
                     lines[more] = []
+        last = max(text.first + text.count for text in forms.values()) - 1
+        for form in sorted(given.keys() - forms.keys()):
+            lines[last] += self._written(f"msgstr[{form}] ", given[form])
         self._mark(lines)
         return _joined(lines, entry.lines).encode()
 
@@ -190,8 +191,12 @@ def _without_fuzzy(line: str) -> list[str]:
 
 def _joined(lines: list[list[str]], before: list[str]) -> str:
     """The entry again; where the file had no line end at its end, it gets none."""
-    text = "".join(line for some in lines for line in some)
-    return text if before[-1].endswith("\n") else text.removesuffix("\n").removesuffix("\r")
+    every = [line for some in lines for line in some]
+    if before[-1].endswith("\n"):
+        return "".join(every)
+    ends = [line[len(line.rstrip("\r\n")) :] for line in every]
+    end = next((end for end in ends if end), "\n")  # a form may have been added behind the unended last line
+    return "".join(line if line.endswith(("\n", "\ufeff")) else line + end for line in every).removesuffix(end)
 
 
 def quoted_lines(head: str, text: str, width: int) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from seq2see.errors import DataError
 from seq2see.text.documents.base import Document, Kept, Part, Segment, Slot, text_lines
-from seq2see.text.documents.wrapping import balanced, columns
+from seq2see.text.documents.wrapping import balanced, visible_columns
 from seq2see.text.placeholders import spans
 
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[,.]\d{1,3}"
@@ -114,7 +114,7 @@ class _Cue(Slot):
     def _set(self, speech: _Speech, translation: str) -> list[str]:
         if translation in ("", speech.text):
             return [line.rstrip("\r\n") for line in speech.lines]
-        width = max(columns(line.strip()) for line in speech.lines)
+        width = max(visible_columns(line.strip()) for line in speech.lines)
         return balanced(speech.dash + _safe(translation, self._web), len(speech.lines), width)
 
 

@@ -35,7 +35,7 @@ def balanced(text: str, most: int, width: int) -> list[str]:
     lines = [text.strip()]
     for count in range(1, most + 1):
         lines = _evenly(words, count)
-        if max(_visible(line) for line in lines) <= width:
+        if max(visible_columns(line) for line in lines) <= width:
             break
     return lines
 
@@ -52,7 +52,7 @@ def _words(text: str) -> list[_Word]:
     inside = {place for start, end in spans(text) for place in range(start + 1, end)}
     breaks = sorted(_breaks(text) - inside)
     pieces = [text[start:end] for start, end in pairwise([0, *breaks, len(text)])]
-    return [_Word(piece, _visible(piece.rstrip()), _visible(piece)) for piece in pieces if piece.strip()]
+    return [_Word(piece, visible_columns(piece.rstrip()), visible_columns(piece)) for piece in pieces if piece.strip()]
 
 
 def _breaks(text: str) -> set[int]:
@@ -65,7 +65,7 @@ def _breaks(text: str) -> set[int]:
     return places
 
 
-def _visible(text: str) -> int:
+def visible_columns(text: str) -> int:
     """Columns without tags, which the screen does not show."""
     tags = [(start, end) for start, end in spans(text) if text.startswith(("<", "{\\"), start)]
     return columns(text) - sum(columns(text[start:end]) for start, end in tags)

@@ -1,0 +1,48 @@
+"""The pairs of the demo: training pairs as a file that anyone can open, and unseen sentences of every length."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from seq2see import durable
+from seq2see.data import corpora
+from seq2see.data.corpora import Example
+from seq2see.demo.plan import CORPUS, EACH, EDGES, Plan
+
+_MOST = 20_000  # test sentences looked through: long ones are rarer
+
+
+def write_pairs(plan: Plan) -> None:
+    """pairs.tsv, once: reading a file is faster than making the sentences anew in each process."""
+    _write(plan.training_pairs, corpora.examples(CORPUS, "train", limit=plan.pairs))
+
+
+def write_test(plan: Plan) -> list[Example]:
+    """Sentences that training never sees, as many of each length, in the order of the corpus; also as test.tsv."""
+    chosen, full = [], (len(EDGES) + 1) * EACH
+    counts: Counter[int] = Counter()
+    for example in corpora.examples(CORPUS, "test", limit=_MOST):
+        bucket = bisect_left(EDGES, len(example.target.split()))
+        if counts[bucket] < EACH:
+            counts[bucket] += 1
+            chosen.append(example)
+        if len(chosen) == full:
+            break
+    _write(plan.test, chosen)
+    return chosen
+
+
+def _write(path: Path, examples: Iterable[Example]) -> None:
+    lines = (f"{example.source}\t{example.target}\n" for example in examples)
+    durable.write_file(path, "".join(lines).encode())
+
+
+def crossings(example: Example) -> int:
+    """How often two words change their order on the way; words that are translated as a whole count as one."""
+    partners: dict[int, set[int]] = {}
+    for source, target in example.alignment or ():
+        partners.setdefault(source, set()).add(target)
+    units = {frozenset(targets): sum(targets) / len(targets) for _, targets in sorted(partners.items())}
+    places = list(units.values())  # in the order of the source: where each stands in the target
+    return sum(later < earlier for place, later in enumerate(places) for earlier in places[:place])

@@ -1,0 +1,185 @@
+"""What came of it: quality by length for both, a long sentence, what attention looked at, and report.html."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from seq2see import durable
+from seq2see.data.corpora import Example
+from seq2see.demo.corpus import crossings
+from seq2see.demo.plan import CORPUS, EDGES, FAMILIES, LONG, Family, Plan
+from seq2see.evaluate import Comparison, Paired, Settings, compare_outputs, references_of
+from seq2see.evaluate.chart import LengthChart
+from seq2see.evaluate.compare import LengthContrast, Sentence
+from seq2see.evaluate.length import LengthScore
+from seq2see.evaluate.tables import show_lengths
+from seq2see.look.page import Example as Shown
+from seq2see.look.report import METRICS, Report, environment, read_training, report
+from seq2see.models import parameters
+from seq2see.session import Translation, Translator, load
+
+_READABLE = range(5, 9)  # source words of the sentence whose map is drawn
+_WAY: dict[Family, str] = {
+    "rnn": "one vector has to hold the whole sentence (Sutskever 2014, Cho 2014)",
+    "rnnsearch": "looks back at the source before every word (Bahdanau 2014)",
+}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How large a model is, and how long it learned."""
+
+    parameters: int
+    updates: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that is shown; `a` of the comparisons is without attention, `b` with it."""
+
+    trained: dict[Family, Trained]
+    comparison: Comparison  # by EDGES
+    halves: LengthContrast  # below LONG words, and from there on
+    drawn: Translation
+
+    @property
+    def long(self) -> tuple[LengthScore, LengthScore, Paired]:
+        """Without, with, and what lies between, for references of LONG words and more."""
+        return self.halves.a.rows[-1], self.halves.b.rows[-1], self.halves.paired[-1]
+
+    @property
+    def typical(self) -> Sentence:
+        """The long sentence in the middle of all, by what attention changes in chrF: neither the best nor the worst."""
+        long = [one for one in self.comparison.sentences if len(one.reference.split()) >= LONG]
+        return sorted(long, key=lambda one: one.gain)[len(long) // 2]
+
+
+def find(plan: Plan, test: Sequence[Example]) -> Findings:
+    """Both models on sentences they have not seen."""
+    torch.set_num_threads(1)
+    translators = {family: load(plan.run(family)) for family in FAMILIES}
+    said = {family: _translate(translators[family], test) for family in FAMILIES}
+    references = references_of([(one.source, one.target) for one in test], plan.test.name)
+    outputs = {family: [one.text for one in said[family]] for family in FAMILIES}
+
+    def compared(edges: tuple[int, ...]) -> Comparison:
+        settings = Settings(metrics=("bleu",), side="reference", edges=edges)
+        return compare_outputs(outputs["rnn"], outputs["rnnsearch"], references, settings, systems=("rnn", "rnnsearch"))
+
+    trained = {family: _trained(plan.run(family), translators[family]) for family in FAMILIES}
+    return Findings(trained, compared(EDGES), compared((LONG - 1,)).by_length, _to_draw(test, said["rnnsearch"]))
+
+
+def _translate(translator: Translator, test: Sequence[Example]) -> list[Translation]:
+    return list(translator.translate_all((one.source for one in test), window=len(test)))
+
+
+def _trained(run: Path, translator: Translator) -> Trained:
+    """Summed up from what training wrote down, so that it is there for a run of yesterday as well."""
+    entries = [json.loads(line) for line in (run / METRICS).read_text(encoding="utf-8").splitlines()]
+    seconds = [float(entry["seconds"]) for entry in entries if "seconds" in entry]
+    return Trained(parameters(translator.runs[0].model), len(seconds), sum(seconds))
+
+
+def _to_draw(test: Sequence[Example], said: Sequence[Translation]) -> Translation:
+    """Of the sentences short enough to read in a map the one whose words change places most; rather a right one."""
+    places = [place for place, one in enumerate(test) if len(one.source.split()) in _READABLE] or range(len(test))
+    right = [place for place in places if said[place].text == test[place].target]
+    return said[max(right or places, key=lambda place: crossings(test[place]))]
+
+
+# ----- for the eye
+
+
+def show(found: Findings, plan: Plan) -> RenderableType:
+    """All of it, for a terminal."""
+    lengths = found.comparison.by_length
+    tables = [lengths.a, lengths.b]
+    return Group(
+        Text("\nWith and without attention: equal size, the same pairs, about the same time", style="bold"),
+        _models(found),
+        LengthChart(tables, FAMILIES),
+        show_lengths(tables, FAMILIES),
+        Text(headline(found), style="bold"),
+        Text("\nA typical long sentence: in half of the others attention gains more chrF, in half less", style="bold"),
+        _sentence(found.typical),
+        *_map(found.drawn),
+        Text("\nTry next", style="bold"),
+        *_next(found, plan),
+    )
+
+
+def headline(found: Findings) -> str:
+    without, with_, between = found.long
+    sure = "" if between.interval is None else f" (95 %: {between.interval.low:.1f} to {between.interval.high:.1f})"
+    return (
+        f"{LONG} words and more ({without.sentences:,} sentences): BLEU {_number(without.score)} without attention, "
+        f"{_number(with_.score)} with it: {_number(between.difference)} points between them{sure}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _models(found: Findings) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for family, one in found.trained.items():
+        table.add_row(family, Text(_WAY[family]))
+        told = f"{one.parameters:,} parameters, {one.updates:,} updates in {one.seconds:,.0f} s"
+        table.add_row("", Text(told, style="dim"))
+    table.add_row()
+    return table
+
+
+def _sentence(sentence: Sentence) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    texts = (sentence.source, sentence.reference, sentence.a, sentence.b)
+    for name, text in zip(("source", "reference", *FAMILIES), texts, strict=True):
+        table.add_row(name, Text(text))
+    return table
+
+
+def _map(drawn: Translation) -> Iterator[RenderableType]:
+    attention = drawn.attention
+    assert attention is not None, "rnnsearch has attention"
+    yield Text("\nWhat rnnsearch looked at, in an unseen sentence whose words change places", style="bold")
+    yield attention.words()
+
+
+def _next(found: Findings, plan: Plan) -> Iterator[Text]:
+    with_ = plan.run("rnnsearch")
+    edges = ",".join(map(str, EDGES))
+    for command in (
+        f'seq2see look {with_} "{found.drawn.source}" --out map.html',
+        f'echo "{found.drawn.source}" | seq2see translate {with_}',
+        f"seq2see compare {plan.run('rnn')} {with_} {plan.test} --length-of reference --edges {edges}",
+        f"seq2see train builtin:{CORPUS} --model transformer --size tiny --out runs/transformer",
+        "seq2see train your-own-pairs.tsv --model rnnsearch --out runs/mine",
+    ):
+        yield Text(f"    {command}", no_wrap=True, overflow="ignore")
+
+
+def write_report(found: Findings, plan: Plan, command: str) -> None:
+    """report.html: the same, with curves of training, and maps to point at."""
+    drawn = found.drawn
+    assert drawn.attention is not None, "rnnsearch has attention"
+    shown = Shown((drawn.attention,), title=drawn.source, texts=(("rnnsearch", drawn.text),))
+    given = Report(
+        "With and without attention",
+        lead=headline(found),
+        comparison=found.comparison,
+        trainings=tuple(read_training(plan.run(family)) for family in FAMILIES),
+        examples=(shown,),
+        environment=environment(command, plan.seed),
+    )
+    durable.write_file(plan.report, report(given).encode())

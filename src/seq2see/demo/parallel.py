@@ -1,0 +1,179 @@
+"""Both trainings at the same time: a process with one thread each, and a pipe through which it says how it goes."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from seq2see import durable
+from seq2see.demo.plan import FAMILIES, Family, Plan
+from seq2see.errors import RunError, Seq2SeeError
+from seq2see.training import folder
+
+_OFTEN = 0.2  # seconds between two lines of news
+_PATIENCE = 30.0  # seconds that a training may take to save itself
+
+
+class News(NamedTuple):
+    """How far a training is."""
+
+    step: int
+    total: int
+    loss: float
+    speed: float  # target tokens a second
+
+
+class Note(NamedTuple):
+    """What it is doing before that."""
+
+    text: str
+
+
+class Failed(NamedTuple):
+    """Why it cannot go on."""
+
+    text: str
+
+
+Said = News | Note | Failed
+Listener = Callable[[Family, News | Note], None]
+
+
+def untrained(plan: Plan) -> list[Family]:
+    return [family for family in FAMILIES if not folder.is_finished(plan.run(family))]
+
+
+def train_both(plan: Plan, heard: Listener) -> None:
+    """Trains what is not trained yet; what was interrupted goes on. Leaves no process behind, however it ends."""
+    with _processes(plan, untrained(plan)) as running:
+        while running:
+            ready = wait(list(running))
+            for pipe in [one for one in running if one in ready]:
+                family, process = running[pipe]
+                try:
+                    said: Said = pipe.recv()
+                except EOFError:
+                    del running[pipe]
+                    _check_end(plan, family, process)
+                    continue
+                if isinstance(said, Failed):
+                    raise RunError(f"{family}: {said.text}")
+                heard(family, said)
+
+
+def _check_end(plan: Plan, family: Family, process: BaseProcess) -> None:
+    process.join()
+    if not folder.is_finished(plan.run(family)):
+        raise RunError(
+            f"{family}: its training ended without a word (exit code {process.exitcode}), perhaps for want of memory"
+        )
+
+
+@contextmanager
+def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, tuple[Family, BaseProcess]]]:
+    """The running trainings by their pipes. Ctrl-C is heard here alone: a training is asked to stop by SIGTERM."""
+    context = get_context("spawn")
+    processes: list[BaseProcess] = []
+    running: dict[Connection, tuple[Family, BaseProcess]] = {}
+    try:
+        for family in families:
+            _sweep(plan.run(family))
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(
+                target=_train, args=(plan.settings(family), plan.run(family), theirs), daemon=True
+            )
+            with _deaf():
+                process.start()
+            theirs.close()
+            processes.append(process)
+            running[ours] = family, process
+        yield running
+    finally:
+        _stop(processes)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process that is started here never hears Ctrl-C, which a terminal sends to all of them at once."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _sweep(run: Path) -> None:
+    """What a training leaves that was killed before it could be resumed."""
+    if run.exists() and not (run / folder.CONFIG).exists():
+        durable.remove_folder(run)
+
+
+def _stop(processes: list[BaseProcess]) -> None:
+    """Asks them to save and end; who cannot, or is not let, is ended."""
+    try:
+        for process in processes:
+            process.terminate()
+        end = time.monotonic() + _PATIENCE
+        for process in processes:
+            process.join(max(0.0, end - time.monotonic()))
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+# ----- inside a training process
+
+
+class _Messenger:
+    """Implements training.reporting.Voice: everything goes into the pipe."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._told = 0.0
+        self._speed = 0.0
+
+    def total(self, steps: int) -> None: ...
+
+    def counting(self, what: str) -> Callable[[int], None]:
+        self.message(what)
+        return lambda pairs: None
+
+    def update(self, update: Any, progress: Any) -> None:
+        now = update.positions / max(update.seconds, 1e-9)
+        self._speed = now if not self._speed else 0.95 * self._speed + 0.05 * now
+        if time.monotonic() - self._told > _OFTEN or update.step == progress.total:
+            self._told = time.monotonic()
+            self._pipe.send(News(update.step, progress.total, update.loss, self._speed))
+
+    def validation(self, validation: Any, progress: Any, *, better: bool) -> None: ...
+
+    def message(self, text: str) -> None:
+        self._pipe.send(Note(text))
+
+
+def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
+    signal.signal(signal.SIGTERM, _leave)
+    from seq2see.training.run import new_config, train_run
+
+    voice = _Messenger(pipe)
+    try:
+        if (out / folder.CONFIG).exists():
+            train_run(folder.read_run_config(out), out, voice, resume=True)
+        else:
+            train_run(new_config(settings), out, voice)
+    except Seq2SeeError as error:
+        pipe.send(Failed(str(error)))
+    except BrokenPipeError:  # the demo is gone, and with it the one who wanted to know
+        raise SystemExit(1) from None
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Before the first update: an exception, so that what was begun is swept up. Later training has its own way."""
+    raise SystemExit(1)

@@ -1,0 +1,101 @@
+"""The parts of the demo by themselves: its folder, its sentences, what it says of two models."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from seq2see.data.corpora import Example
+from seq2see.demo.corpus import crossings, write_pairs, write_test
+from seq2see.demo.plan import EACH, EDGES, FAMILIES, LONG, Plan, claim
+from seq2see.errors import RunError
+from seq2see.models import configure, from_config, parameters
+from seq2see.training.run import new_config
+
+
+def lines(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_folder_is_claimed_once_and_taken_up_by_the_same_demo(tmp_path: Path) -> None:
+    plan = Plan(tmp_path / "demo", seed=3)
+    claim(plan)
+    claim(plan)
+    for other in (Plan(plan.out, seed=4), Plan(plan.out, seconds=9.0, seed=3), Plan(plan.out, seed=3, pairs=200)):
+        with pytest.raises(RunError, match="other options"):
+            claim(other)
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(RunError, match="holds no demo"):
+        claim(Plan(tmp_path))
+    with pytest.raises(RunError, match="holds no demo"):
+        claim(Plan(tmp_path / "thesis.txt"))
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_mark_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "demo.json").write_text("{")
+    with pytest.raises(RunError, match=r"demo\.json: cannot be read"):
+        claim(Plan(tmp_path))
+
+
+def test_test_sentences_are_unseen_and_spread_over_all_lengths(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, pairs=2000)
+    write_pairs(plan)
+    test = write_test(plan)
+    trained, tested = lines(plan.training_pairs), lines(plan.test)
+    assert len(trained) == 2000
+    assert tested == [[one.source, one.target] for one in test]
+    assert not {source for source, _ in trained} & {source for source, _ in tested}
+    assert not {target for _, target in trained} & {target for _, target in tested}
+    words = [len(target.split()) for _, target in tested]
+    bounds = [0, *EDGES, 1000]
+    counts = [sum(low < count <= high for count in words) for low, high in pairwise(bounds)]
+    assert counts == [EACH] * (len(EDGES) + 1)
+
+
+def test_a_long_sentence_begins_a_bucket() -> None:
+    assert LONG - 1 in EDGES
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (((0, 0), (1, 1), (2, 2)), 0),
+        (((0, 2), (1, 1), (2, 0)), 3),
+        (((0, 0), (1, 2), (2, 1)), 1),
+        # two words that are translated by the same two are one unit, and pass one other
+        (((0, 1), (0, 2), (1, 1), (1, 2), (2, 0)), 1),
+        # an article goes with its noun
+        (((0, 2), (0, 3), (1, 0), (1, 1)), 1),
+        ((), 0),
+    ],
+)
+def test_crossings_are_counted_between_units(links: tuple[tuple[int, int], ...], expected: int) -> None:
+    assert crossings(Example("", "", links)) == expected
+
+
+def test_both_models_are_of_one_size_and_differ_in_attention(tmp_path: Path) -> None:
+    sizes, trainings = [], []
+    for family in FAMILIES:
+        config = new_config(Plan(tmp_path).settings(family))
+        model = {name: value for name, value in config.model.items() if name not in ("family", "size")}
+        settings = configure(family, "tiny", source_vocabulary=3000, target_vocabulary=900, settings=model)
+        sizes.append(parameters(from_config(settings)))
+        trainings.append(config.training.model_dump(exclude={"steps"}))
+        assert settings.model_dump()["encoder"]["bidirectional"]
+        assert settings.model_dump().get("attention", {}).get("score") == (
+            "additive" if family == "rnnsearch" else None
+        )
+    assert abs(sizes[0] / sizes[1] - 1) < 0.02
+    assert trainings[0] == trainings[1]
+
+
+def test_seconds_replace_the_number_of_updates(tmp_path: Path) -> None:
+    told = new_config(Plan(tmp_path, seconds=7.5, seed=9).settings("rnn")).training
+    assert (told.steps, told.time_limit, told.seed) == (None, 7.5, 9)
+    untold = new_config(Plan(tmp_path).settings("rnn")).training
+    assert untold.steps is not None
+    assert untold.time_limit is None
