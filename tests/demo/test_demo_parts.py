@@ -7,7 +7,7 @@ import pytest
 
 from seq2see.data.corpora import Example
 from seq2see.demo.corpus import crossings, write_pairs, write_test
-from seq2see.demo.plan import EACH, EDGES, FAMILIES, LONG, Plan, claim
+from seq2see.demo.plan import EDGES, FAMILIES, LONG, Plan, claim
 from seq2see.errors import RunError
 from seq2see.models import configure, from_config, parameters
 from seq2see.training.run import new_config
@@ -42,7 +42,7 @@ def test_a_mark_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_test_sentences_are_unseen_and_spread_over_all_lengths(tmp_path: Path) -> None:
-    plan = Plan(tmp_path, pairs=2000)
+    plan = Plan(tmp_path, pairs=2000, each=30)
     write_pairs(plan)
     test = write_test(plan)
     trained, tested = lines(plan.training_pairs), lines(plan.test)
@@ -53,7 +53,7 @@ def test_test_sentences_are_unseen_and_spread_over_all_lengths(tmp_path: Path) -
     words = [len(target.split()) for _, target in tested]
     bounds = [0, *EDGES, 1000]
     counts = [sum(low < count <= high for count in words) for low, high in pairwise(bounds)]
-    assert counts == [EACH] * (len(EDGES) + 1)
+    assert counts == [30] * (len(EDGES) + 1)
 
 
 def test_a_long_sentence_begins_a_bucket() -> None:

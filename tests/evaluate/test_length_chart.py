@@ -94,6 +94,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, buckets: int) -> None:
     lines = drawn(chart, width)
     assert max(map(cell_len, lines)) <= width
     assert all(name[:4] in "".join(lines) for name in names)
+    assert ("…" in "".join(lines[1:5])) == (width < 40)  # a name that was cut says so
     assert len(place_of("●", [*lines[:1], *lines[1:]])) >= buckets  # all of them, in as many panels as it takes
 
 

@@ -149,11 +149,11 @@ def test_what_rounding_left_is_not_scaled_up() -> None:
 
 
 def sinking(share: float, mark: str = ".") -> AttentionMap:
-    """Three words and a final mark on which every word rests with this share."""
+    """Three words, a final mark on which every word rests with this share, and an end with a tenth."""
     columns, lines = side_of_words([["a"], ["b"], ["c"], [mark]]), side_of_words([["x"], ["y"], ["z"], ["."]])
     weights = np.zeros((5, 5))
     for row in range(3):
-        weights[row, row], weights[row, 3] = 1 - share, share
+        weights[row, row], weights[row, 3], weights[row, 4] = 0.9 - share, share, 0.1
     weights[3, 3] = weights[4, 4] = 1
     return AttentionMap(columns, lines, "cross", weights[None, None])
 
@@ -169,6 +169,8 @@ def test_hiding_twice_adds_up() -> None:
     once = sinking(0.6).without_sinks(punctuation=True)
     twice = sinking(0.6).without_sinks().without_sinks(punctuation=True)
     close(once, twice)
+    assert once.hidden is not None
+    np.testing.assert_allclose(once.hidden[0, 0, :3], 0.7, atol=1e-6)
 
 
 def test_a_source_of_nothing_but_special_tokens_stays() -> None:

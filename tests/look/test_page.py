@@ -233,6 +233,16 @@ def numbers(watched: Watched) -> dict[str, float]:
     return {token: float(number) for token, _, number in found}
 
 
+PIXELS = """(spots) => {
+    const shown = document.querySelector(".stage canvas");
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [shown.width, shown.height];
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    context.drawImage(shown, 0, 0);
+    return spots.map(([x, y]) => [...context.getImageData(x, y, 1, 1).data]);
+}"""
+
+
 def move(watched: Watched, x: float, y: float) -> None:
     box = watched.page.locator(".stage").bounding_box()
     assert box is not None
@@ -267,6 +277,30 @@ def test_opens_from_a_file_and_hovering_lights_up_a_row_with_its_numbers(browser
         move(watched, 30, box["height"] * 0.6 + 40)
         assert len({before, one, picture(watched)}) == 3
         assert watched.requests == [f"file://{tmp_path}/page.html"]
+
+
+def test_the_row_in_focus_keeps_its_colours_and_others_fade(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, written(tmp_path, page(cross(1, 1)))) as watched:
+        settle(watched)
+        spots = {}  # the first point of each cell of a column, as the pointer finds it
+        for y in range(40, 280, 2):
+            move(watched, 200, y)
+            row, column = place(watched)
+            if row >= 0 and column >= 0:
+                spots.setdefault(row, (200, y + 3))
+        assert len(spots) == len(TARGET)
+
+        def colours() -> dict[int, list[int]]:
+            settle(watched)
+            return dict(zip(spots, watched.page.evaluate(PIXELS, list(spots.values())), strict=True))
+
+        watched.page.mouse.move(2, 2)
+        plain = colours()
+        for focus in spots:
+            move(watched, 20, spots[focus][1])
+            assert place(watched) == (focus, -1)
+            found = colours()
+            assert [row for row in spots if found[row] == plain[row]] == [focus]
 
 
 def test_a_cell_lights_its_column_too_and_a_click_keeps_it(browser: Browser, tmp_path: Path) -> None:
@@ -436,9 +470,8 @@ def test_sentences_can_be_changed_and_a_beam_tree_walked_through(browser: Browse
 
 
 def test_both_themes_and_a_phone(browser: Browser, tmp_path: Path) -> None:
-    file = written(
-        tmp_path, page([Example((cross(), encoder()), "x" * 300, (("source", "y" * 400),), TREE)], title="t" * 200)
-    )
+    long_texts = Example((cross(), encoder()), "x" * 300, (("source", "y" * 400),), TREE)
+    file = written(tmp_path, page([long_texts, Example((cross(),), "나는 " * 90)], title="t" * 200))
     pictures = set()
     for scheme in ("light", "dark"):
         with opened(

@@ -80,11 +80,11 @@ def test_stars_stand_under_the_column_that_was_looked_at(order: list[int]) -> No
 
 
 def test_a_wide_map_is_folded_into_panels() -> None:
-    attention = random_map([["원천문장"]] * 20, ENGLISH)
+    attention = random_map([["원천문장"]] * 19, ENGLISH)
     text = plain(attention, width=60)
     heads = [line for line in body(text) if "원천문장" in line]
     assert len(heads) > 1
-    assert sum(line.count("원천문장") for line in heads) == 20
+    assert sum(line.count("원천문장") for line in heads) == 19
     assert sum(line.count("</s>") for line in heads) == 1
     assert sum(line.count("★") for line in body(text)) == len(attention.target)
 

@@ -421,7 +421,7 @@ def test_the_printed_table_has_the_digits_of_the_tensors(variant: str, step: int
         found = numbers_in(line[len(token) + 3 :])
         assert [float(word) for word in found] == pytest.approx([value.item() for value in expected], abs=0.50001e-4)
         assert all(len(word.split(".")[1]) == 4 for word in found)
-        starred = line.rstrip().endswith("*")
+        starred = "*" in line[len(token) + 3 :]
         assert starred == bool(seen.weights[0, place] > 0 and seen.weights[0, place] == seen.weights[0].max())
 
 
@@ -449,7 +449,7 @@ def test_the_printed_choices() -> None:
         rank, token, logit, probability = line.split()[:4]
         assert (rank, token) == (str(choice.rank), f"w{choice.id}")
         assert (logit, probability) == (f"{choice.logit:.4f}", f"{choice.probability:.4f}")
-    assert sum("<- said" in line for line in lines) == 1
+    assert sum(" said " in f"{line} " for line in lines[start:]) == 1
     assert "after w4 it says w9" in lines[0]
 
 
@@ -459,7 +459,7 @@ def test_a_long_source_stays_short() -> None:
     lines = str(walk).split("\n")
     assert len(lines) < 150
     assert any("472 pieces with the smallest weights are not shown" in line for line in lines)
-    assert sum(line.rstrip().endswith("*") for line in lines) >= 1
+    assert sum(" * " in line for line in lines) >= 1
 
 
 # ----- JSON and NumPy

@@ -1,6 +1,7 @@
 """A batch of n is n singles; everything ends within its limit, and nothing is said after the end."""
 
 from functools import cache
+from itertools import product
 
 import pytest
 import torch
@@ -22,18 +23,29 @@ ORDERS = 3
 
 
 @ALL
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-def test_a_batch_of_n_is_n_singles(family: str, config: SearchConfig):
-    model, given = model_of(family, words=12), sources(64, seed=1)
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_batch_of_n_is_n_singles(family: str, kind: str):
+    """Three orders, each cut into batches of another size; over all families and kinds of search every size to 64."""
+    model, config, given = model_of(family, words=12), CONFIGS[kind], sources(64, seed=1)
     limits = torch.randint(1, 9, (64,), generator=torch.Generator().manual_seed(2))
     single = [said(run(model, [source], config, limits[[place]]))[0] for place, source in enumerate(given)]
-    for number in range(ORDERS):
+    for number, size in enumerate(sizes_of(family, kind)):
         order = torch.randperm(64, generator=torch.Generator().manual_seed(number)).tolist()
-        for size in (SIZES[2 + number], SIZES[5 + number]):
-            for start in range(0, 64, size):
-                places = order[start : start + size]
-                found = run(model, [given[place] for place in places], config, limits[places])
-                assert said(found) == [single[place] for place in places]
+        for start in range(0, 64, size):
+            places = order[start : start + size]
+            found = run(model, [given[place] for place in places], config, limits[places])
+            assert said(found) == [single[place] for place in places]
+
+
+def sizes_of(family: str, kind: str) -> list[int]:
+    """A small, a middling and a large one."""
+    number = FAMILIES.index(family) * len(CONFIGS) + list(CONFIGS).index(kind)
+    return [2 + number % 20, 22 + number % 21, 43 + number % 22]
+
+
+def test_every_size_has_its_turn():
+    tried = {size for family in FAMILIES for kind in CONFIGS for size in sizes_of(family, kind)}
+    assert tried == set(range(2, 65))
 
 
 @cache
@@ -68,18 +80,26 @@ def check_ends(results: list[Result], limits: list[int]) -> int:
     return count
 
 
+COUNTS = {"greedy": 900, "beam": 240, "diverse": 36, "sample": 36}  # the last two take the general loop
+
+
 def test_ten_thousand_decodes_end():
-    count = 0
-    for number, config in enumerate(CONFIGS.values()):
-        for round_ in range(3):
-            cheap = Cheap(20, ending=float(round_ - 1) * 2)
-            limits = torch.randint(1, 15, (600,), generator=torch.Generator().manual_seed(number))
-            count += check_ends(cheap.run(keys(600, seed=round_), config, limits), limits.tolist())
-    for family in FAMILIES:
-        for config in CONFIGS.values():
-            limits = torch.randint(1, 15, (48,), generator=torch.Generator().manual_seed(7))
-            count += check_ends(run(model_of(family, 14, 1), sources(48, seed=9), config, limits), limits.tolist())
+    """Of random weights, those of every family; the limits are in the way of many."""
+    count = ended = 0
+    for family, (kind, config) in product(FAMILIES, CONFIGS.items()):
+        limits = torch.randint(1, 15, (COUNTS[kind],), generator=torch.Generator().manual_seed(7))
+        found = run(model_of(family, 14, 1), sources(len(limits), seed=9), config, limits)
+        count += check_ends(found, limits.tolist())
+        ended += sum(one.ended for result in found for one in result.hypotheses)
     assert count >= 10_000
+    assert 0.2 < ended / count < 0.95
+
+
+def test_all_kinds_of_search_end():
+    for number, config in enumerate(CONFIGS.values()):
+        for ending in (-2.0, 0.0, 2.0):
+            limits = torch.randint(1, 15, (100,), generator=torch.Generator().manual_seed(number))
+            check_ends(Cheap(20, ending=ending).run(keys(100, seed=number), config, limits), limits.tolist())
 
 
 def test_a_finished_beam_is_never_stepped_again():

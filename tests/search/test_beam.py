@@ -68,8 +68,11 @@ def test_scores_are_those_of_teacher_forcing(family: str, dtype: torch.dtype):
 
 @PENALTIES
 @pytest.mark.parametrize(("beam", "nbest"), [(2, 1), (3, 3), (5, 2)])
-def test_the_stop_rule_changes_nothing(penalty: str, beam: int, nbest: int, monkeypatch: pytest.MonkeyPatch):
-    config = SearchConfig(beam=beam, nbest=nbest, length_penalty=penalty, alpha=1.0)
+def test_the_stop_rule_of_the_general_loop_changes_nothing(
+    penalty: str, beam: int, nbest: int, monkeypatch: pytest.MonkeyPatch
+):
+    """The fast path has a test of its own."""
+    config = SearchConfig(beam=beam, nbest=nbest, length_penalty=penalty, alpha=1.0, min_length=1)
     ends = [Cheap(12, sharpness, ending) for sharpness in (0.5, 3.0) for ending in (0.0, 2.0)]
     limits = torch.arange(40) % 12 + 1
     stopped = [cheap.run(keys(40), config, limits) for cheap in ends]
@@ -86,7 +89,7 @@ def test_the_stop_rule_stops(penalty: str):
         return cheap.step(tokens, memory, state)
 
     memory = torch.tensor(keys(20), dtype=torch.float64).unsqueeze(1)
-    config = SearchConfig(beam=3, length_penalty=penalty)
+    config = SearchConfig(beam=3, length_penalty=penalty, min_length=1)
     search(counted, memory, torch.zeros_like(memory), config, limits=torch.full((20,), 50))
     assert len(steps) < 50
     assert steps[0] == 60

@@ -89,6 +89,25 @@ def test_all_rules_at_once(settings: dict):
 
 
 @EACH
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_keeps_all_rules_in_every_output(family: str, settings: dict):
+    config = SearchConfig(min_length=4, no_repeat_ngram=3, **settings)
+    required = [[[6, 7]], [[8], [5, 5]], []] * 4
+    forbidden = [[[9]], [[4, 4], [10, 8]], [[5], [6, 6]]] * 4
+    prefix = [[], [4], [7, 8]] * 4
+    given = {"required": required, "forbidden": forbidden, "prefix": prefix}
+    found = every(run(model_of(family, WORDS), sources(12, seed=6), config, 9, **given))
+    assert len(found) >= 12
+    for place, one in found:
+        assert 4 <= len(one.tokens) <= 9
+        assert one.tokens[: len(prefix[place])] == prefix[place]
+        assert all(holds(one.tokens, phrase) for phrase in required[place])
+        assert not any(holds(one.tokens, phrase) for phrase in forbidden[place])
+        grams = [tuple(one.tokens[start : start + 3]) for start in range(len(one.tokens) - 2)]
+        assert len(grams) == len(set(grams))
+
+
+@EACH
 def test_required_phrases_find_their_way_around_forbidden_ones(settings: dict):
     """Greedy wanders until it has to; then [5, 6] bars the way from 5 to 6, and [10, 6, 7] that from 10."""
     given = {"required": [[[6, 7], [8]]] * 60, "forbidden": [[[5, 6], [10, 6, 7], [7, 8], [3, 8]]] * 60}

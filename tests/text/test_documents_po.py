@@ -3,6 +3,8 @@
 import gettext
 import gzip
 import operator
+import shutil
+import subprocess
 from difflib import ndiff
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from seq2see.errors import DataError
 from seq2see.text.catalogues import _unquote, read_po
 from seq2see.text.documents import Outcome, open_document, translate_document, translated_bytes
 from seq2see.text.documents.catalogue import quoted_lines
+from seq2see.text.documents.directives import fit_for_printf
 from seq2see.text.documents.plurals import _parsed, plural_forms
 from seq2see.text.documents.wrapping import columns
 from seq2see.text.pair import Languages
@@ -179,6 +182,87 @@ def test_existing_translations_are_replaced_only_when_asked(tmp_path):
 def test_no_translation_leaves_the_entry_alone(tmp_path):
     path = write(tmp_path / "a.po", CATALOGUE)
     assert translated(path, lambda texts: ["" for _ in texts]) == CATALOGUE
+
+
+MSGFMT_HEADER = "".join(
+    f'"{name}: {value}\\n"\n'
+    for name, value in {
+        "Project-Id-Version": "x",
+        "PO-Revision-Date": "2026-01-01 00:00+0000",
+        "Last-Translator": "x <x@example.org>",
+        "Language-Team": "x",
+        "Language": "ru",
+        "MIME-Version": "1.0",
+        "Content-Type": "text/plain; charset=UTF-8",
+        "Content-Transfer-Encoding": "8bit",
+        "Plural-Forms": "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 ? 1 : 2);",
+    }.items()
+)
+MESSAGES = """
+#, c-format
+msgid "Copied %s to %d places, 100%% done\\n"
+msgstr ""
+
+#, c-format
+msgid "One file"
+msgid_plural "%d files"
+msgstr[0] ""
+msgstr[1] ""
+
+#, c-format
+msgid "\\n  Usage: %s [options]\\n  -h  help\\n"
+msgstr ""
+
+#, python-format
+msgid "%(n)d of %(m)s"
+msgstr ""
+
+#, no-c-format
+msgid "all"
+msgstr ""
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "source", "translation", "expected"),
+    [
+        ("#, c-format", "Copied %s to %d places", "%d곳에 %s 복사", "%2$d곳에 %1$s 복사"),
+        ("#, fuzzy, c-format", "%s %d %s", "%d %s %s", "%2$d %1$s %3$s"),
+        ("#, c-format", "%s and %s", "%s %s", "%s %s"),  # whether equal ones changed places cannot be seen
+        ("#, c-format", "%m: %s", "%s: %m", "%s: %m"),
+        ("#, c-format", "%2$s %1$d", "%1$d %2$s", "%1$d %2$s"),
+        ("#, c-format", "%*d of %s", "%s %*d", "%*d %s"),
+        ("#, python-format", "%s: %d", "%d: %s", "%s: %d"),
+        ("#, python-format", "%(a)s: %(b)d", "%(b)d: %(a)s", "%(b)d: %(a)s"),
+        ("#, c-format", "50 percent", "50% und 50％", "50%% und 50％"),
+        ("#, no-c-format", "Copied %s to %d", "%d %s 5%", "%d %s 5%"),
+        ("", "Copied %s to %d", "%d %s 5%", "%d %s 5%"),
+    ],
+)
+def test_directives_of_a_format_keep_their_arguments(flags, source, translation, expected):
+    assert fit_for_printf(source, translation, flags) == expected
+
+
+@pytest.mark.parametrize(
+    "translate",
+    [
+        lambda text: text,
+        str.upper,
+        lambda text: "перевод текста",
+        lambda text: "%q {x} %d %s 100% 50 % %",
+        str.swapcase,
+    ],
+)
+def test_a_strict_compiler_accepts_any_translation(tmp_path, translate):
+    path = write(tmp_path / "a.po", f'msgid ""\nmsgstr ""\n{MSGFMT_HEADER}{MESSAGES}')
+    after = translated(path, lambda texts: [translate(text) for text in texts], review=False)
+    if translate("all") == "%q {x} %d %s 100% 50 % %":
+        assert after.endswith('msgid "all"\nmsgstr "%q 100% 50 % %"\n')  # flagged to be no format: left alone
+    if (msgfmt := shutil.which("msgfmt")) is None:
+        pytest.skip("msgfmt of gettext is not installed")
+    command = [msgfmt, "--check", "-o", "/dev/null", str(tmp_path / "out.a.po")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_segments_tell_where_they_come_from(tmp_path):

@@ -78,6 +78,8 @@ def test_words():
         ("Click <1>here</1> please", "请点击这里", "请点<1>击</1>这里"),
         ("one %s", "하나 %d %s %s 둘", "하나 %s 둘"),
         ("<b><i>x</i></b> y", "<b><i>X</b></i> Y", "<b><i>X</i></b> Y"),
+        ("100%% of %s", "%s의 100 ％", "%s의 100 %%"),
+        ("%s is 100%% done", "%s 100% 완료", "%s 100%% 완료"),
         ("%d off", "50% Discount", "%d 50% Discount"),  # not the % of another number, not the D of a word
         ("%s%s", "", "%s%s"),
         ("", "%s", ""),

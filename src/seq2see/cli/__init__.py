@@ -6,7 +6,7 @@ import sys
 import typer
 
 from seq2see import __version__
-from seq2see.cli import align, compare, data, demo, doctor, evaluate, look, train, translate, verify_resume
+from seq2see.cli import align, compare, data, demo, doctor, evaluate, explain, look, train, translate, verify_resume
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.command("demo")(demo.demo)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("look")(look.look)
+app.command("explain")(explain.explain)
 app.command("align")(align.align)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)

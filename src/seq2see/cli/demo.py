@@ -3,14 +3,11 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from seq2see.errors import ConfigError
-
-if TYPE_CHECKING:
-    from seq2see.demo import Plan
 
 _LONGEST = 86_400.0
 
@@ -40,35 +37,15 @@ def demo(
     """
     if seconds is not None and not 0 < seconds < _LONGEST:
         raise ConfigError(f"--seconds {seconds:g}: expected a time above 0, and below a day")
-    from seq2see.demo import Plan
+    from rich.console import Console
+
+    from seq2see.demo import Plan, Watching, run, show
 
     plan = Plan(out, seconds, seed, pairs)
     try:
-        _run(plan)
+        with Watching() as watching:
+            found = run(plan, watching, shlex.join(["seq2see", *sys.argv[1:]]))
     except KeyboardInterrupt:
         print(f"seq2see: stopped; what is trained is in {out}, and the same command goes on", file=sys.stderr)
         raise typer.Exit(130) from None
-
-
-def _run(plan: "Plan") -> None:
-    from rich.console import Console
-
-    from seq2see.demo import claim, find, show, train_both, untrained, write_report
-    from seq2see.demo.corpus import write_pairs, write_test
-    from seq2see.demo.watching import Watching
-
-    claim(plan)
-    with Watching() as watching:
-        if not plan.training_pairs.exists():
-            watching.say(f"making {plan.pairs:,} Korean-English pairs: {plan.training_pairs}")
-            write_pairs(plan)
-        test = write_test(plan)
-        if waiting := untrained(plan):
-            watching.say(f"training {' and '.join(waiting)}, a core each")
-            train_both(plan, watching.heard)
-        watching.stop()
-        watching.say(f"translating {len(test):,} unseen sentences with both")
-        found = find(plan, test)
-        write_report(found, plan, shlex.join(["seq2see", *sys.argv[1:]]))
     Console(highlight=False, markup=False, emoji=False).print(show(found, plan), crop=False)
-    print(f"seq2see: {plan.report} written", file=sys.stderr)

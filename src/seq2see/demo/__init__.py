@@ -5,10 +5,12 @@ corpus     the pairs, and unseen sentences of every length
 parallel   both trainings at the same time, a process each
 watching   what a person sees meanwhile
 findings   what came of it: quality by length, a long sentence, a map of attention, report.html
+running    all of it in order
 """
 
-from seq2see.demo.findings import Findings, find, show, write_report
-from seq2see.demo.parallel import train_both, untrained
-from seq2see.demo.plan import Plan, claim
+from seq2see.demo.findings import Findings, show
+from seq2see.demo.plan import Plan
+from seq2see.demo.running import run
+from seq2see.demo.watching import Watching
 
-__all__ = ["Findings", "Plan", "claim", "find", "show", "train_both", "untrained", "write_report"]
+__all__ = ["Findings", "Plan", "Watching", "run", "show"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from seq2see import durable
 from seq2see.data import corpora
 from seq2see.data.corpora import Example
-from seq2see.demo.plan import CORPUS, EACH, EDGES, Plan
+from seq2see.demo.plan import CORPUS, EDGES, Plan
 
 _MOST = 20_000  # test sentences looked through: long ones are rarer
 
@@ -20,11 +20,11 @@ def write_pairs(plan: Plan) -> None:
 
 def write_test(plan: Plan) -> list[Example]:
     """Sentences that training never sees, as many of each length, in the order of the corpus; also as test.tsv."""
-    chosen, full = [], (len(EDGES) + 1) * EACH
+    chosen, full = [], (len(EDGES) + 1) * plan.each
     counts: Counter[int] = Counter()
     for example in corpora.examples(CORPUS, "test", limit=_MOST):
         bucket = bisect_left(EDGES, len(example.target.split()))
-        if counts[bucket] < EACH:
+        if counts[bucket] < plan.each:
             counts[bucket] += 1
             chosen.append(example)
         if len(chosen) == full:

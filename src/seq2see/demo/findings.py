@@ -1,6 +1,7 @@
 """What came of it: quality by length for both, a long sentence, what attention looked at, and report.html."""
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,12 +158,12 @@ def _map(drawn: Translation) -> Iterator[RenderableType]:
 
 
 def _next(found: Findings, plan: Plan) -> Iterator[Text]:
-    with_ = plan.run("rnnsearch")
-    edges = ",".join(map(str, EDGES))
+    without, with_ = (shlex.quote(str(plan.run(family))) for family in FAMILIES)
+    test, sentence = shlex.quote(str(plan.test)), shlex.quote(found.drawn.source)
     for command in (
-        f'seq2see look {with_} "{found.drawn.source}" --out map.html',
-        f'echo "{found.drawn.source}" | seq2see translate {with_}',
-        f"seq2see compare {plan.run('rnn')} {with_} {plan.test} --length-of reference --edges {edges}",
+        f"seq2see look {with_} {sentence} --out map.html",
+        f"echo {sentence} | seq2see translate {with_}",
+        f"seq2see compare {without} {with_} {test} --length-of reference --edges {','.join(map(str, EDGES))}",
         f"seq2see train builtin:{CORPUS} --model transformer --size tiny --out runs/transformer",
         "seq2see train your-own-pairs.tsv --model rnnsearch --out runs/mine",
     ):

@@ -165,9 +165,11 @@ def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
     voice = _Messenger(pipe)
     try:
         if (out / folder.CONFIG).exists():
-            train_run(folder.read_run_config(out), out, voice, resume=True)
+            ended = train_run(folder.read_run_config(out), out, voice, resume=True)
         else:
-            train_run(new_config(settings), out, voice)
+            ended = train_run(new_config(settings), out, voice)
+        if ended.interrupted:  # by us, who do not listen any more, or by somebody else
+            pipe.send(Failed(f"was stopped from outside at step {ended.progress.step}; the same command goes on"))
     except Seq2SeeError as error:
         pipe.send(Failed(str(error)))
     except BrokenPipeError:  # the demo is gone, and with it the one who wanted to know

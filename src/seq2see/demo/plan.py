@@ -17,8 +17,6 @@ EDGES = (8, 16, 24, 32)
 """Quality is shown for references of up to so many words, and above."""
 LONG = 25
 """Words from which on a sentence is called long; where a bucket begins."""
-EACH = 120
-"""Test sentences of each length."""
 
 _MARK = "demo.json"
 _NEVER = 1_000_000  # updates: the last one validates and saves anyway
@@ -50,12 +48,17 @@ _TOKENIZER = {"scheme": "word", "vocabulary": 6000, "byte_fallback": False}
 
 @dataclass(frozen=True)
 class Plan:
-    """One demo. `seconds` of training each; None: as many updates as were found to be enough."""
+    """One demo.
+
+    seconds   of training, for each model; None: as many updates as were found to be enough
+    pairs     to train on;  each: test sentences of each length
+    """
 
     out: Path
     seconds: float | None = None
     seed: int = 1
     pairs: int = 30_000
+    each: int = 120
 
     @property
     def training_pairs(self) -> Path:
@@ -84,7 +87,7 @@ class Plan:
 
     def mark(self) -> dict[str, Any]:
         """What makes it another demo, so that one that was interrupted goes on only as itself."""
-        return {"format": 1, "seconds": self.seconds, "seed": self.seed, "pairs": self.pairs, "corpus": CORPUS}
+        return {"corpus": CORPUS, "pairs": self.pairs, "seed": self.seed, "seconds": self.seconds}
 
 
 def claim(plan: Plan) -> None:

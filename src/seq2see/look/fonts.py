@@ -36,7 +36,7 @@ _SYSTEM = (
 )
 # Invisible by nature: joiners and variation selectors. Fonts without them would draw a box.
 _UNSEEN = frozenset([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)])
-_LONGEST = 24
+_LONGEST = 18
 
 
 def font(size: float) -> FontProperties:

@@ -68,7 +68,7 @@ def score_formula(mechanism: Mechanism, row: Weighing, head: int) -> Formula:
             return Formula("general", "score_j = s . (W h_j)", "Luong 2015, 3.1", (), ("scores = keys @ query",))
         case Location():
             places = torch.arange(row.prepared.keys.size(2)).clamp(max=mechanism.max_length - 1)
-            rows = Part("W", "a row for each place of the source", array(mechanism.places.weight[head, places]))
+            rows = Part("W", "a row for each place", array(mechanism.places.weight[head, places]))
             return Formula("location", "score_j = (W s)_j", "Luong 2015, eq. 8", (rows,), ("scores = W @ query",))
     raise ConfigError(f"{type(mechanism).__name__} has no formula to show")
 
@@ -78,7 +78,7 @@ def _additive(mechanism: Additive, row: Weighing, head: int) -> Formula:
     inner = torch.tanh(asked + row.prepared.keys[0, head])
     parts = (
         Part("W1_s", "the query through W1", array(asked)),
-        Part("v", "what weighs the hidden layer", array(mechanism.energy.weight[head, 0])),
+        Part("v", "weighs the hidden layer", array(mechanism.energy.weight[head, 0])),
         Part("inner", "tanh(W1 s + W2 h_j)", array(inner), given=False),
     )
     code = ("inner = np.tanh(W1_s + keys)", "scores = inner @ v")
@@ -95,11 +95,11 @@ def _location_aware(mechanism: LocationAware, row: Weighing, head: int) -> Formu
     what = "weights of the step before" + (", and the sum of all so far" if mechanism.cumulative else "")
     parts = (
         Part("W1_s", "the query through W1", array(asked)),
-        Part("v", "what weighs the hidden layer", array(mechanism.energy.weight[head, 0])),
+        Part("v", "weighs the hidden layer", array(mechanism.energy.weight[head, 0])),
         Part("seen", what, array(seen[0])),
-        Part("filters", "of the convolution over them: number, channel, width", array(mechanism.filters.weight)),
-        Part("U", "lifts the filters into the hidden layer", array(lift)),
-        Part("feats", "f_j: what the filters find at each place", array(features), given=False),
+        Part("filters", "the convolution over them", array(mechanism.filters.weight)),
+        Part("U", "from filters to the hidden layer", array(lift)),
+        Part("feats", "f_j: what the filters find", array(features), given=False),
         Part("inner", "tanh(W1 s + W2 h_j + U f_j)", array(inner), given=False),
     )
     code = (

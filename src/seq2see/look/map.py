@@ -120,7 +120,9 @@ class AttentionMap:
             rolled = rollout.roll_self(self.weights)
         else:
             parts = (("encoder", encoder), ("decoder", decoder))
-            wrong = [f"{name} = a map of kind '{one.kind}'" for name, one in parts if one and one.kind != name]
+            wrong = [
+                f"{name} = a map of kind '{one.kind}'" for name, one in parts if one is not None and one.kind != name
+            ]
             if wrong:
                 raise ConfigError(f"{wrong[0]}; give the map of the same pair with that kind")
             below = None if encoder is None else encoder.weights

@@ -45,18 +45,14 @@ def _entering(
     context: Tensor | None,
 ) -> tuple[Tensor, str]:
     """What the lowest cell reads in this step, and what that is."""
-    y = "the word vector of the piece before"
+    y = "word vector of the last piece"
     if isinstance(decoder, RnnDecoder):
         assert isinstance(memory, RnnMemory)
-        return (
-            (torch.cat([word, memory.context], dim=-1), f"{y}, and the source in one vector")
-            if (decoder.every_step)
-            else (word, y)
-        )
+        return (torch.cat([word, memory.context], dim=-1), f"{y}; the source") if (decoder.every_step) else (word, y)
     if isinstance(state, LuongState):
-        return torch.cat([word, state.fed], dim=-1), f"{y}, and h~ of the step before" if state.fed.size(1) else y
+        return torch.cat([word, state.fed], dim=-1), f"{y}; last h~" if state.fed.size(1) else y
     assert context is not None
-    return torch.cat([word, context], dim=-1), f"{y}, and the context"
+    return torch.cat([word, context], dim=-1), f"{y}; context"
 
 
 def _cell(stack: Stack, layer: int, x: Tensor, state: Tensor, meaning: str) -> Formula:
@@ -81,10 +77,10 @@ def _lstm(cell: Cell, name: str, x: Tensor, state: Tensor, meaning: str) -> Form
         Part("x", meaning, array(x[0])),
         Part("h", "what the cell showed before", array(hidden[0])),
         Part("c", "what it kept", array(kept[0])),
-        Part("i", "input gate: what to write", array(gates.input[0])),
-        Part("f", "forget gate: what to keep", array(gates.forget[0])),
-        Part("g", "candidate: what could be written", array(gates.candidate[0])),
-        Part("o", "output gate: what to show", array(gates.output[0])),
+        Part("i", "input: how much to write", array(gates.input[0])),
+        Part("f", "forget: how much to keep", array(gates.forget[0])),
+        Part("g", "candidate: what to write", array(gates.candidate[0])),
+        Part("o", "output: how much to show", array(gates.output[0])),
         Part("c_new", "what it keeps now", array(new_kept[0]), given=False),
         Part("h_new", "what it shows now", array(new_hidden[0]), given=False),
     )
@@ -98,9 +94,9 @@ def _gru(cell: Cell, name: str, x: Tensor, state: Tensor, meaning: str) -> Formu
     parts = (
         Part("x", meaning, array(x[0])),
         Part("h", "the state before", array(state[0])),
-        Part("r", "reset gate: what to let in of the past", array(gates.reset[0])),
-        Part("z", "update gate: what to keep", array(gates.update[0])),
-        Part("n", "candidate: what could be written", array(gates.candidate[0])),
+        Part("r", "reset: what to hear of the past", array(gates.reset[0])),
+        Part("z", "update: what to keep", array(gates.update[0])),
+        Part("n", "candidate: what to write", array(gates.candidate[0])),
         Part("h_new", "the state now", array(after[0]), given=False),
     )
     text = "h' = (1 - z) n + z h;  r, z = sigmoid(W x + U h + b), n = tanh(W x + r (U h))"
@@ -130,7 +126,7 @@ def without_attention(model: Model[Any, Any], batch: Batch, step: int) -> Formul
 
 def _one_vector(decoder: RnnDecoder, memory: RnnMemory) -> Formula:
     where = "it enters every step anew" if decoder.every_step else "it became the first state and is not heard of again"
-    part = Part("context", "the whole source in one vector, the same at every step", array(memory.context[0]))
+    part = Part("context", "the whole source, the same at every step", array(memory.context[0]))
     paper = "Cho 2014" if decoder.every_step else "Sutskever 2014"
     return Formula("one vector", f"no attention: the source is one vector; {where}", paper, (part,), ())
 
@@ -142,7 +138,7 @@ def _column(decoder: ByteNetDecoder, memory: ByteNetMemory, batch: Batch, step: 
     word = decoder.embedding(batch.target_in[:, step - 1])[0]
     reach = sum(block.reach for block in decoder.blocks if isinstance(block, Block))
     parts = (
-        Part("word", "the word vector of the piece before", array(word)),
+        Part("word", "word vector of the last piece", array(word)),
         Part("column", "the encoder's column at this position" + ("" if inside else ": past the last"), array(column)),
         Part("x", "what the convolutions start from", array(word + column), given=False),
         Part("reach", "positions before this one that they see", np.array(reach)),

@@ -1,13 +1,15 @@
 """A walkthrough to read: in the order of computing, short slices of long vectors, a full table of the softmax."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
 import numpy as np
 from rich import box
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +19,7 @@ from seq2see.look.walkthrough import AttentionWalk, Choice, Walkthrough
 
 FIRST = 4  # numbers of a vector that are shown
 _PIECE = 18  # cells of a piece
-_BAR = 24
+_BAR = 20
 _ROWS = 40  # keys that are shown one by one
 
 
@@ -44,7 +46,7 @@ def tell(walk: Walkthrough) -> Iterator[RenderableType]:
         yield Text()
         yield Text(f"{number}  {name}", style="bold")
         for one in content:
-            yield Padding(one, (0, 0, 0, 3))
+            yield Padding(one, (0, 0, 0, 3), expand=False)
 
 
 def _title(walk: Walkthrough) -> Text:
@@ -82,13 +84,13 @@ def _taken(walk: AttentionWalk) -> list[RenderableType]:
 def _weights(walk: AttentionWalk) -> list[RenderableType]:
     """The full table of the softmax, and the sums under it."""
     named = {part.symbol: part.value for part in walk.normaliser.parts}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     columns = ["score", "- largest", "exp"] if "exps" in named else ["score", "- largest"]
     columns += ["Gaussian"] if walk.gain is not None else []
     table.add_column("piece", no_wrap=True)
-    for column in [*columns, "weight"]:
+    for column in [*columns, "weight", ""]:
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table.add_column()  # where it is narrow the bars give way, not the numbers
     top = float(walk.weights.max(initial=0.0))
     for place in _picked(walk.weights):
         numbers = [number(walk.scores[place])]
@@ -97,9 +99,9 @@ def _weights(walk: AttentionWalk) -> list[RenderableType]:
         else:
             numbers += [number(named[name][place]) for name in ("shifted", "exps") if name in named]
             numbers += [number(walk.gain[place])] if walk.gain is not None else []
-        star = " *" if top > 0 and walk.weights[place] == top else ""
+        star = "*" if top > 0 and walk.weights[place] == top else ""
         weight = number(walk.weights[place])
-        _add(table, shown(walk.tokens[place]), *numbers, weight, bar(float(walk.weights[place])) + star)
+        _add(table, shown(walk.tokens[place]), *numbers, weight, star, bar=Bar(float(walk.weights[place])))
     notes = [f"{part.symbol} = {number(part.value)}" for part in walk.normaliser.parts if part.value.ndim == 0]
     left = len(walk.tokens) - _ROWS
     notes += [f"{left} pieces with the smallest weights are not shown"] if left > 0 else []
@@ -151,26 +153,27 @@ def _slice(values: Array) -> str:
 
 def _choices(walk: Walkthrough) -> list[RenderableType]:
     features = Part("features", "what the vocabulary layer reads", walk.features)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in ("rank", "piece", "logit", "probability"):
-        table.add_column(column, justify="left" if column == "piece" else "right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for column in ("rank", "piece", "logit", "probability", ""):
+        table.add_column(column, justify="right" if column not in ("piece", "") else "left", no_wrap=True)
+    table.add_column()
     rows = [*walk.choices]
     if all(choice.id != walk.target.id for choice in rows):
         rows.append(walk.target)
     for choice in rows:
-        _add(table, *_choice(choice, said=choice.id == walk.target.id))
+        _add(table, *_choice(choice, said=choice.id == walk.target.id), bar=Bar(choice.probability))
     return [_rows([features]), table]
 
 
 def _choice(choice: Choice, *, said: bool) -> tuple[str, ...]:
-    told = bar(choice.probability) + (" <- said" if said else "")
-    return str(choice.rank), shown(choice.token), number(choice.logit), number(choice.probability), told
+    mark = "said" if said else ""
+    numbers = number(choice.logit), number(choice.probability)
+    return str(choice.rank), shown(choice.token), *numbers, mark
 
 
-def _add(table: Table, *cells: str) -> None:
+def _add(table: Table, *cells: str, bar: "Bar | None" = None) -> None:
     """A row of plain text: a piece such as [bold] is no markup."""
-    table.add_row(*map(Text, cells))
+    table.add_row(*map(Text, cells), *([] if bar is None else [bar]))
 
 
 def number(value: Any) -> str:
@@ -181,10 +184,18 @@ def number(value: Any) -> str:
     return f"{given:.4f}" if abs(given) < 1e4 else f"{given:.4e}"
 
 
-def bar(weight: float) -> str:
-    """A weight as a bar in eighths of a cell."""
-    eighths = round(max(0.0, min(1.0, weight)) * _BAR * 8)
-    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+@dataclass(frozen=True)
+class Bar:
+    """A weight from 0 to 1 in eighths of a cell; 1 is as long as the column is wide."""
+
+    weight: float
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, _BAR)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        eighths = round(max(0.0, min(1.0, self.weight)) * min(_BAR, options.max_width) * 8)
+        yield Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip())
 
 
 def shown(token: str) -> str:

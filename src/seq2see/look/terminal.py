@@ -209,8 +209,11 @@ def _shade(step: int, ink: Ink) -> Style:
     low = min(int(place), len(_RAMP) - 2)
     red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(_RAMP[low], _RAMP[low + 1], strict=True))
     bright = 0.3 * red + 0.6 * green + 0.1 * blue > 110
-    ground = Color.from_rgb(red, green, blue).downgrade(_SYSTEMS[ink])
-    return Style(bgcolor=ground, color=Color.parse("black" if bright else "white"))
+    letters = (0, 0, 0) if bright else (255, 255, 255)
+    system = _SYSTEMS[ink]
+    return Style(
+        bgcolor=Color.from_rgb(red, green, blue).downgrade(system), color=Color.from_rgb(*letters).downgrade(system)
+    )
 
 
 def _legend(chart: _Chart) -> Text:

@@ -323,7 +323,7 @@ def _with_bias(formula: Formula, row: Weighing, head: int) -> Formula:
     if row.bias is None:
         return formula
     bias = row.bias.expand(row.scores.shape)[0, head, 0]
-    part = Part("bias", "what the positions add: near is not the same as far", array(bias))
+    part = Part("bias", "what the positions add", array(bias))
     return Formula(
         formula.name,
         f"{formula.text} + bias_j",
@@ -336,16 +336,16 @@ def _with_bias(formula: Formula, row: Weighing, head: int) -> Formula:
 def _query_meaning(model: Model[Any, Any], kind: WalkKind, attention: Attention) -> str:
     match model.decoder:
         case RnnSearchDecoder():
-            what = "s_{t-1}, the decoder's state before this step"
+            what = "s_{t-1}, the state before this step"
         case LuongDecoder():
-            what = "s_t, the decoder's state after reading the piece before"
+            what = "s_t, the state after reading the last piece"
         case ConvDecoder():
-            what = "the layer's convolution of what was said, and the piece before"
+            what = "what the convolution made of what was said"
         case _ if kind == "decoder":
-            what = "the layer's input at this position"
+            what = "the layer's input here"
         case _:
-            what = "what the layer made of this position with its self-attention"
-    return f"W_Q x of this head; x is {what}" if isinstance(attention, MultiHead) else what
+            what = "what self-attention made of this position"
+    return f"W_Q x: {what}" if isinstance(attention, MultiHead) else what
 
 
 def _keys_meaning(attention: Attention) -> str:

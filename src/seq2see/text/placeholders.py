@@ -21,7 +21,17 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-__all__ = ["Align", "faithful", "has_words", "is_unspaced", "missing", "placeholders", "repaired", "spans"]
+__all__ = [
+    "Align",
+    "faithful",
+    "has_words",
+    "is_unspaced",
+    "missing",
+    "placeholders",
+    "repaired",
+    "spans",
+    "stray_percents",
+]
 
 _Edit = tuple[int, int, int]
 """From where to where, and how long what stands there instead is."""
@@ -194,14 +204,27 @@ def _respelt(source: str, translation: str) -> tuple[str, list[_Edit]]:
     lost = Counter(missing(source, translation))
     edits: list[_Edit] = []
     for placeholder in [placeholder for placeholder in lost if len(placeholder) <= _LONGEST_MANGLED][:_MANGLED]:
-        letters = r"\s?".join(_any_width(character) for character in placeholder if not character.isspace())
-        before = r"(?<![^\W_])" if placeholder[0].isalnum() else ""
-        after = r"(?![^\W_])" if placeholder[-1].isalnum() and placeholder[-1].isascii() else ""
-        found = re.finditer(before + letters + after, translation, re.IGNORECASE | re.ASCII)
-        for misspelt in reversed(list(islice(found, lost[placeholder]))):
-            translation = translation[: misspelt.start()] + placeholder + translation[misspelt.end() :]
-            edits.append((*misspelt.span(), len(placeholder)))
+        found = list(islice(_misspellings(placeholder, translation), lost[placeholder]))
+        for start, end in reversed(found):
+            translation = translation[:start] + placeholder + translation[end:]
+            edits.append((start, end, len(placeholder)))
     return translation, edits
+
+
+def _misspellings(placeholder: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where the text seems to mean this placeholder."""
+    if placeholder == "%%":  # what a translator makes of it is a percent sign of its own
+        return stray_percents(text)
+    letters = r"\s?".join(_any_width(character) for character in placeholder if not character.isspace())
+    before = r"(?<![^\W_])" if placeholder[0].isalnum() else ""
+    after = r"(?![^\W_])" if placeholder[-1].isalnum() and placeholder[-1].isascii() else ""
+    return (found.span() for found in re.finditer(before + letters + after, text, re.IGNORECASE | re.ASCII))
+
+
+def stray_percents(text: str) -> Iterator[tuple[int, int]]:
+    """Where a percent sign stands that is no part of a placeholder."""
+    taken = {place for start, end in spans(text) for place in range(start, end)}
+    return (found.span() for found in re.finditer("[%％]", text) if found.start() not in taken)
 
 
 def _any_width(character: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from seq2see.errors import DataError
 from seq2see.text.catalogues import _KEYWORD, _is_fuzzy, _read_header, _unquote
 from seq2see.text.documents.base import Document, Existing, Kept, Part, Segment, Slot, text_lines
+from seq2see.text.documents.directives import fit_for_printf
 from seq2see.text.documents.plurals import PluralForms, plural_forms
 from seq2see.text.documents.wrapping import columns
 from seq2see.text.pair import Languages
@@ -133,7 +134,12 @@ class _Message(Slot):
 
     def filled(self, translations: Sequence[str]) -> bytes:
         entry = self._entry
-        given = {form: text for form, text in zip(self._wanted, translations, strict=True) if text}
+        flags = "".join(entry.lines[place] for place in entry.flags)
+        given = {
+            form: fit_for_printf(source, text, flags)
+            for (form, source), text in zip(self._wanted.items(), translations, strict=True)
+            if text
+        }
         if not given:
             return entry.data
         lines: list[list[str]] = [[line] for line in entry.lines]  # an edit changes one item, so the places stay true

@@ -1,0 +1,182 @@
+"""`seq2see explain`: one step of a translation with all its numbers, and a first lesson on attention."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seq2see.errors import ConfigError
+
+if TYPE_CHECKING:
+    from seq2see.look.walkthrough import WalkKind, Walkthrough
+    from seq2see.session import Translation, Translator
+
+
+def explain(
+    run: Annotated[Path | None, typer.Argument(help="The run folder; none for --lesson.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(help="The source sentence.", show_default=False)] = None,
+    step: Annotated[int, typer.Option(help="The target piece that is explained, from 1; the last one says </s>.")] = 1,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Explain how it would say this.  [default: what it says by itself]", show_default=False),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="cross, or decoder for the self-attention of a Transformer's decoder.")
+    ] = "cross",
+    layer: Annotated[
+        int | None, typer.Option(help="From 0.  [default: the last layer that looks at the source]", show_default=False)
+    ] = None,
+    head: Annotated[int | None, typer.Option(help="From 0.  [default: 0]", show_default=False)] = None,
+    ablate: Annotated[
+        list[str] | None,
+        typer.Option(help="What if: a head switched off, such as cross:3.1 (layer 3, head 1).", show_default=False),
+    ] = None,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(help="What if: at step 2 look there, such as 2:학생=1.0.", show_default=False),
+    ] = None,
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(help="What if: look less or more at a word, such as 학생=0.1.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Every number, as JSON.")] = False,
+    as_numpy: Annotated[
+        bool, typer.Option("--numpy", help="A Python script that recomputes the step: paste it and try.")
+    ] = False,
+    lesson: Annotated[
+        bool, typer.Option("--lesson", help="A lesson on attention instead: 'i am a student', by hand.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Of --lesson: en or ko.  [default: en]", show_default=False)
+    ] = None,
+    step_by_step: Annotated[
+        bool, typer.Option("--step-by-step", help="Of --lesson: wait for Enter after each part.")
+    ] = False,
+) -> None:
+    """Explain one step: query, keys, scores, mask, softmax, weighted sum, gates, the likeliest pieces, in real numbers.
+
+    \b
+    seq2see explain runs/ko-en "나는 학생입니다" --step 3
+    seq2see explain runs/ko-en "나는 학생입니다" --target "I am a teacher" --step 4 --json
+    seq2see explain runs/ko-en "나는 학생입니다" --step 3 --numpy > step3.py
+    seq2see explain --lesson --language ko
+    """
+    if lesson:
+        if run is not None or as_json or as_numpy:
+            raise ConfigError("--lesson has a sentence and numbers of its own: give it no run, --json or --numpy")
+        _teach(language or "en", wait=step_by_step)
+        return
+    if language is not None or step_by_step:
+        raise ConfigError("--language and --step-by-step belong to --lesson")
+    if run is None or text is None:
+        raise ConfigError('name a run and a text: seq2see explain RUN "text"; or ask for the --lesson')
+    if as_json and as_numpy:
+        raise ConfigError("--json or --numpy, one of them")
+    edits = Edits(tuple(ablate or ()), tuple(force or ()), tuple(scale or ()))
+    walk, said = _walk(run, text, target, step, kind, layer, head, edits)
+    _show(walk, said, as_json=as_json, as_numpy=as_numpy)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What-if, as the command line writes it."""
+
+    ablate: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
+    scale: tuple[str, ...] = ()
+
+
+def _walk(
+    run: Path,
+    text: str,
+    target: str | None,
+    step: int,
+    kind: str,
+    layer: int | None,
+    head: int | None,
+    edits: Edits,
+) -> "tuple[Walkthrough, Translation]":
+    import torch
+
+    from seq2see.data.store import encode_sources
+    from seq2see.look.walkthrough import explain as walk_through
+    from seq2see.session import load
+
+    chosen = _kind(kind)
+    torch.set_num_threads(1)
+    translator = load(run)
+    translator = _changed(translator, text, edits)
+    said = _said(translator, text, target)
+    source, spoken = translator.runs[0].tokenizers
+    walk = walk_through(
+        translator.runs[0].model,
+        encode_sources(source, [said.source])[0],
+        list(said.token_ids),
+        step,
+        kind=chosen,
+        layer=layer,
+        head=head,
+        source_tokens=[*source.encode(said.source).tokens, "</s>"],
+        name=lambda index: spoken.pieces([index])[0],
+    )
+    return walk, said
+
+
+def _kind(kind: str) -> "WalkKind":
+    match kind:
+        case "cross" | "decoder":
+            return kind
+    raise ConfigError(f"--kind {kind}: expected one of cross, decoder")
+
+
+def _said(translator: "Translator", text: str, target: str | None) -> "Translation":
+    if not translator.clean(text).strip():
+        raise ConfigError("the text is empty: there is nothing to explain")
+    if target is not None:
+        return translator.forced(text, target)
+    found = translator.translate(text)
+    if found.parts:
+        raise ConfigError("the text is too long to be translated at once; explain one sentence of it")
+    return found
+
+
+def _changed(translator: "Translator", text: str, edits: Edits) -> "Translator":
+    if edits == Edits():
+        return translator
+    from seq2see.look.side import side_of
+    from seq2see.look.whatif import parse_edits
+
+    source = side_of(translator.runs[0].tokenizers[0].encode(translator.clean(text).strip()))
+    given = parse_edits(source, ablate=edits.ablate, force=edits.force, scale=edits.scale)
+    return translator.what_if(given)
+
+
+def _show(walk: "Walkthrough", said: "Translation", *, as_json: bool, as_numpy: bool) -> None:
+    if as_json:
+        told = {"source_text": said.source, "target_text": said.text, **walk.as_dict()}
+        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+    elif as_numpy:
+        typer.echo(walk.as_numpy(), nl=False)
+    else:
+        from rich.console import Console
+
+        console = Console(highlight=False, emoji=False)
+        console.print(f"{said.source}\n{said.text}\n", markup=False, soft_wrap=True)
+        console.print(walk)
+
+
+def _teach(language: str, *, wait: bool) -> None:
+    from seq2see.look.lesson import LANGUAGES, lesson, lines
+
+    sections = lesson(language)
+    words = LANGUAGES[language]
+    typer.echo(f"{words.opening}\n")
+    for number, section in enumerate(sections, start=1):
+        for line in lines(section, number):
+            typer.echo(line)
+        if wait and number < len(sections):
+            print(words.go_on, end=" ", file=sys.stderr, flush=True)
+            wait = bool(sys.stdin.readline())  # nobody there: go through
