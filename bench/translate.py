@@ -1,19 +1,21 @@
 """Translation speed on Multi30k, in sentences a second, beside joeynmt with the same weights.
 
 The 1,000 sentences of test 2016 (German to English, lower-cased and tokenised), greedy and with a beam of 5 (length
-penalty of GNMT, alpha 0.6), float32, on the CPU. Each model is trained for some minutes first, so that what it says has a
-natural length; where joeynmt has the family, its model is given the very same weights, and the number of equal
-translations is shown as a check. `rnnsearch` differs from joeynmt's recurrent model (its query is the state before the
-cell), so it stands beside joeynmt's nearest, the one with additive attention and GRU cells.
+penalty of GNMT, alpha 0.6), float32, on the CPU. Each model is trained for some minutes first, so that what it says
+has a natural length. Where joeynmt has the family its model is given the very same weights (bench/joeynmt_weights.py),
+and the number of equal translations is shown as a check: they differ where the limits on the length do (ours is twice
+the source and ten, theirs 1.5 times the longest of the batch), and in ties. `rnnsearch` is not joeynmt's recurrent
+model (its query is the state before the cell), so it stands beside the nearest that joeynmt has, `luong-additive`.
 
-in memory    texts to texts with the model loaded: ours by Translator.translate_all, theirs by joeynmt's predict, as its
-             `translate` calls it, on the same pieces written as words (p17 p4 ...), so that theirs cuts no words. Ours has
-             one thread; theirs too, and its default batch of 64 sentences.
+in memory    texts to texts with the model loaded: ours by Translator.translate_all, theirs by joeynmt's predict, as
+             its `translate` calls it, with its default batch of 64 sentences, on the same pieces written as words
+             (p17 p4 ...), so that theirs has no words to cut. One thread each.
 end to end   a file to a file from the shell, the start of the programs included: `seq2see translate` and
-             `joeynmt translate`; both with one thread, and with all cores (ours by processes, theirs by threads).
+             `joeynmt translate`. One thread each.
+all cores    the same with all cores: ours by processes, theirs by threads.
 
-The two take turns, so that a busy machine hurts both alike. Two clocks: the one on the wall, and the processes' own, which
-stands still while other programs have the core. Figures are medians over the rounds; a ratio is one of medians.
+The two take turns, so that a busy machine hurts both alike. Two clocks: the one on the wall, and the processes' own,
+which stands still while other programs have the core. Figures are medians over the rounds; a ratio is one of medians.
 """
 
 import argparse
@@ -31,12 +33,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from joeynmt_weights import patched, write_model
 from train import DATA, PIECES, THEIRS, make_joeynmt, tell
 
 BEAMS, ALPHA, GOAL = (1, 5), 0.6, 10.0
 CLOCKS = ("cpu", "wall")
-SPECIALS = ["<unk>", "<pad>", "<s>", "</s>"]
-OUR_SPECIALS = [3, 0, 1, 2]  # the same ones in ours
+HERE = str(Path(__file__).resolve())
 
 _additive = {"cell": "gru", "encoder": {"cell": "gru", "hidden": 256}, "attention": {"score": "additive"}}
 OURS: dict[str, dict[str, Any]] = {
@@ -46,146 +48,14 @@ OURS: dict[str, dict[str, Any]] = {
     "rnnsearch": {"family": "rnnsearch"},
     "convs2s": {"family": "convs2s"},
 }
-# What stands beside each: the run whose weights joeynmt is given, and its configuration in bench/train.py.
+# What stands beside each: the run whose weights joeynmt is given, and its model in bench/train.py.
 BESIDE = {
     "transformer": ("transformer", "transformer"),
     "luong": ("luong", "luong"),
     "luong-additive": ("luong-additive", "rnnsearch"),
     "rnnsearch": ("luong-additive", "rnnsearch"),
 }
-
-Weights = dict[str, torch.Tensor]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Our weights as joeynmt's. It has other ids for the specials, and sines and cosines of positions in turn.
-
-
-def their_transformer(ours: Weights) -> Weights:
-    width = ours["encoder.norm.weight"].numel()
-    # Place j of theirs is place order[j] of ours: sin 0, cos 0, sin 1, ... against all sines, then all cosines.
-    order = torch.arange(width).view(2, -1).t().flatten()
-    words = rows_of_words(ours["encoder.embedding.own.weight"])[:, order]
-    theirs = {"src_embed.lut.weight": words, "trg_embed.lut.weight": words, "decoder.output_layer.weight": words}
-    names = {"encoder": {"attention": "src_src_att"}, "decoder": {"attention": "trg_trg_att", "cross": "src_trg_att"}}
-    norms = {
-        "encoder": {"attention_residual": "layer_norm"},
-        "decoder": {"attention_residual": "x_layer_norm", "cross_residual": "dec_layer_norm"},
-    }
-    for side in names:
-        theirs |= {f"{side}.layer_norm.{kind}": ours[f"{side}.norm.{kind}"][order] for kind in ("weight", "bias")}
-        for layer in range(layers_of(ours, side)):
-            block = {name: value for name, value in ours.items() if name.startswith(f"{side}.blocks.{layer}.")}
-            own = {name.split(".", 3)[3]: value for name, value in block.items()}
-            theirs |= {
-                f"{side}.layers.{layer}.{name}": value
-                for name, value in _their_block(own, names[side], norms[side], order).items()
-            }
-    return theirs
-
-
-def _their_block(
-    ours: Weights, attentions: Mapping[str, str], norms: Mapping[str, str], order: torch.Tensor
-) -> Weights:
-    found = {}
-    for our_name, their_name in attentions.items():
-        for part, layer in {"query": "q_layer", "key": "k_layer", "value": "v_layer"}.items():
-            found[f"{their_name}.{layer}.weight"] = ours[f"{our_name}.{part}_projection.weight"][:, order]
-            found[f"{their_name}.{layer}.bias"] = ours[f"{our_name}.{part}_projection.bias"]
-        for kind in ("weight", "bias"):
-            found[f"{their_name}.output_layer.{kind}"] = ours[f"{our_name}.output_projection.{kind}"][order]
-    for our_name, their_name in (norms | {"feed_forward_residual": "feed_forward.layer_norm"}).items():
-        for kind in ("weight", "bias"):
-            found[f"{their_name}.{kind}"] = ours[f"{our_name}.norm.{kind}"][order]
-    found["feed_forward.pwff_layer.0.weight"] = ours["feed_forward.widen.weight"][:, order]
-    found["feed_forward.pwff_layer.0.bias"] = ours["feed_forward.widen.bias"]
-    for kind in ("weight", "bias"):
-        found[f"feed_forward.pwff_layer.3.{kind}"] = ours[f"feed_forward.narrow.{kind}"][order]
-    return found
-
-
-def layers_of(weights: Weights, side: str) -> int:
-    return 1 + max(int(name.split(".")[2]) for name in weights if name.startswith(f"{side}.blocks."))
-
-
-def their_recurrent(ours: Weights) -> Weights:
-    """Two things that joeynmt's has not stand apart, as `bias` and `cell`: see `patched`."""
-    hidden = ours["decoder.join.weight"].size(0)
-    cells = {"encoder.forwards.0": ("encoder", ""), "encoder.backwards.0": ("encoder", "_reverse")}
-    cells["decoder.stack.cells.0"] = ("decoder", "")
-    theirs = {
-        f"{side}.rnn.{name}{suffix}": ours[f"{cell}.layer.{name}"]
-        for cell, (side, suffix) in cells.items()
-        for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-    }
-    join = ours["decoder.join.weight"]  # ours reads [context; state], theirs [state; context]
-    context = join.size(1) - hidden
-    theirs |= {
-        "src_embed.lut.weight": rows_of_words(ours["encoder.embedding.weight"]),
-        "trg_embed.lut.weight": rows_of_words(ours["decoder.embedding.weight"]),
-        "decoder.att_vector_layer.weight": torch.cat([join[:, context:], join[:, :context]], dim=1),
-        "decoder.att_vector_layer.bias": torch.zeros(hidden),
-        "decoder.output_layer.weight": rows_of_words(ours["decoder.vocabulary.weight"]),
-        "decoder.bridge_layer.weight": ours["decoder.first_state.map.weight"][:hidden],
-        "decoder.bridge_layer.bias": ours["decoder.first_state.map.bias"][:hidden],
-        "bias": rows_of_words(ours["decoder.vocabulary.bias"]),
-    }
-    if "decoder.attention.bilinear.weight" in ours:
-        theirs["decoder.attention.key_layer.weight"] = ours["decoder.attention.bilinear.weight"][0]
-    else:
-        for mine, yours in {"key_map": "key_layer", "query_map": "query_layer", "energy": "energy_layer"}.items():
-            theirs[f"decoder.attention.{yours}.weight"] = ours[f"decoder.attention.{mine}.weight"][0]
-    if ours["decoder.first_state.map.bias"].numel() > hidden:
-        theirs["cell.weight"] = ours["decoder.first_state.map.weight"][hidden:]
-        theirs["cell.bias"] = ours["decoder.first_state.map.bias"][hidden:]
-    return theirs
-
-
-def rows_of_words(weight: torch.Tensor) -> torch.Tensor:
-    return torch.cat([weight[OUR_SPECIALS], weight[len(OUR_SPECIALS) :]])
-
-
-def write_their_model(work: Path, run: Path, beside: str) -> None:
-    """joeynmt's folder for the weights of a run: checkpoint, vocabulary, and a configuration for each beam."""
-    from safetensors.torch import load_file
-
-    ours, folder = load_file(run / "model.safetensors"), work / f"joeynmt-{run.name}"
-    folder.mkdir(exist_ok=True)
-    theirs = their_transformer(ours) if beside == "transformer" else their_recurrent(ours)
-    extra = {name: theirs.pop(name) for name in ("bias", "cell.weight", "cell.bias") if name in theirs}
-    if beside == "transformer":
-        for side in ("encoder", "decoder"):
-            theirs[f"{side}.pe.pe"] = positions(theirs["src_embed.lut.weight"].size(1))
-    torch.save({"model_state": theirs}, folder / "best.ckpt")
-    torch.save(extra, folder / "extra.ckpt")
-    size = len(theirs["trg_embed.lut.weight"])
-    words = [*SPECIALS, *(f"p{piece}" for piece in range(len(SPECIALS), size))]
-    (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
-    side_settings = {"level": "word", "lowercase": False, "max_length": 256, "voc_file": f"{folder}/vocabulary.txt"}
-    for beam in BEAMS:
-        settings = {
-            "name": run.name,
-            "joeynmt_version": "2.3.0",
-            "model_dir": str(folder),
-            "use_cuda": False,
-            "data": {
-                "train": str(folder),  # never read, but asked for
-                "dataset_type": "stream",
-                "src": {"lang": "source", **side_settings},
-                "trg": {"lang": "target", **side_settings},
-            },
-            "testing": {"beam_size": beam, "beam_alpha": ALPHA, "load_model": f"{folder}/best.ckpt"},
-            "training": {"batch_size": 64, "label_smoothing": 0.0},
-            "model": {"initializer": "xavier_uniform", **THEIRS[beside]},
-        }
-        (folder / f"beam-{beam}.yaml").write_text(json.dumps(settings, indent=2))  # JSON, which is YAML
-
-
-def positions(width: int) -> torch.Tensor:
-    """The table that joeynmt keeps with its weights."""
-    rates = torch.exp(torch.arange(0, width, 2) * -(torch.log(torch.tensor(10000.0)) / width))
-    angles = torch.arange(5000).unsqueeze(1) * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).unsqueeze(0)
+Rounds = Mapping[str, list[Mapping[str, float]]]  # of ours and theirs
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -193,7 +63,7 @@ def positions(width: int) -> torch.Tensor:
 
 
 def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
-    """Asked on standard input for a beam and a file, says how long it took and where the translations are."""
+    """Asked on standard input for a beam and a file; says how long it took and writes the translations."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is log
     print(json.dumps({}), file=answers, flush=True)
@@ -207,7 +77,7 @@ def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
         print(json.dumps(took), file=answers, flush=True)
 
 
-def our_worker(run: Path) -> None:
+def our_worker(run: str) -> None:
     from seq2see.search import SearchConfig
     from seq2see.session import load
 
@@ -221,36 +91,14 @@ def our_worker(run: Path) -> None:
     answer(translate)
 
 
-def patched(prediction: Any) -> None:
-    """joeynmt's `prepare` with the two things that its recurrent model has not: a bias of the vocabulary layer, and a
-    first cell of an LSTM that is not its first state. Neither costs anything that could be measured."""
-    prepare = prediction.prepare
-
-    def prepared(args: Any, rank: int, mode: str) -> Any:
-        model, *rest = prepare(args, rank, mode)
-        extra = torch.load(Path(args.model_dir) / "extra.ckpt")
-        if "bias" in extra:
-            model.decoder.output_layer.bias = torch.nn.Parameter(extra["bias"])
-        if "cell.weight" in extra:
-            first = model.decoder._init_hidden
-
-            def init_hidden(final: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-                cell = torch.tanh(torch.nn.functional.linear(final, extra["cell.weight"], extra["cell.bias"]))
-                return first(final)[0], cell.unsqueeze(0)
-
-            model.decoder._init_hidden = init_hidden
-        return model, *rest
-
-    prediction.prepare = prepared
-
-
-def their_worker(folder: Path) -> None:
+def their_worker(folder: str) -> None:
     from joeynmt import prediction
     from joeynmt.config import load_config, parse_global_args
 
     torch.set_num_threads(1)
     patched(prediction)
-    every = {beam: parse_global_args(load_config(folder / f"beam-{beam}.yaml"), 0, "translate") for beam in BEAMS}
+    paths = {beam: Path(folder) / f"beam-{beam}.yaml" for beam in BEAMS}
+    every = {beam: parse_global_args(load_config(path), 0, "translate") for beam, path in paths.items()}
     model, _, _, data = prediction.prepare(every[BEAMS[0]], rank=0, mode="translate")
 
     def translate(beam: int, lines: list[str]) -> list[str]:
@@ -276,12 +124,11 @@ def their_worker(folder: Path) -> None:
 
 
 def their_program(config: str) -> None:
-    """`joeynmt translate CONFIG`, with the same two additions."""
+    """`joeynmt translate CONFIG`."""
     from joeynmt import __main__, prediction
 
     patched(prediction)
     sys.argv = ["joeynmt", "translate", config]
-    __main__.translate = prediction.translate
     __main__.main()
 
 
@@ -290,16 +137,19 @@ def their_program(config: str) -> None:
 
 
 class Worker:
-    def __init__(self, python: str, arguments: Sequence[str], log: Path) -> None:
+    """A process that translates whenever it is asked."""
+
+    def __init__(self, python: str, kind: str, given: Path, log: Path) -> None:
         self.log = log
-        self.process = subprocess.Popen(
-            [python, str(Path(__file__).resolve()), "--worker", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log.open("w"),
-            text=True,
-            env=environment(1),
-        )
+        with log.open("w") as file:
+            self.process = subprocess.Popen(
+                [python, HERE, "--worker", kind, str(given)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+                env=environment(1),
+            )
         self._hear()
 
     def ask(self, beam: int, source: Path, out: Path) -> dict[str, float]:
@@ -339,14 +189,14 @@ def program(command: Sequence[str], source: Path, out: Path, threads: int, log: 
     return {"wall": time.perf_counter() - began, "cpu": usage.ru_utime + usage.ru_stime}
 
 
-def train_run(name: str, folder: Path, data: Path, minutes: float) -> None:
+def train_model(name: str, folder: Path, data: Path, minutes: float) -> None:
     from seq2see.session import train
 
     pairs = {
         split: [str(data / f"{split}.lc.norm.tok.{side}.gz") for side in ("de", "en")] for split in ("train", "val")
     }
-    recurrent = OURS[name]["family"] in ("luong", "rnnsearch")
-    tell(f"{name}: training for {minutes:g} minutes")
+    family = OURS[name]["family"]
+    recurrent = family in ("luong", "rnnsearch")
     settings = {
         "data": {"shared_vocabulary": True, "valid_pairs": 200},
         "tokenizer": {"vocabulary": PIECES},
@@ -361,9 +211,9 @@ def train_run(name: str, folder: Path, data: Path, minutes: float) -> None:
             "beta2": 0.999 if recurrent else 0.98,
         },
     }
-    family = OURS[name]["family"]
-    limit = 60 * minutes
-    train(pairs["train"], out=folder, valid=pairs["val"], model=family, time_limit=limit, settings=settings, quiet=True)
+    tell(f"{name}: training for {minutes:g} minutes")
+    given = {"valid": pairs["val"], "model": family, "time_limit": 60 * minutes, "settings": settings}
+    train(pairs["train"], out=folder, quiet=True, **given)
 
 
 class Texts:
@@ -380,7 +230,7 @@ class Texts:
             return file.read().splitlines()
 
     def cut(self, run: Path) -> Any:
-        """Writes the pieces as joeynmt reads them; our tokenizer of the target, which puts them together."""
+        """Writes the pieces as joeynmt reads them; the tokenizer that puts its pieces together again."""
         from seq2see.training.folder import load_tokenizers
 
         source, target = load_tokenizers(run)
@@ -394,63 +244,58 @@ def read_pieces(path: Path, tokenizer: Any) -> list[str]:
     return [tokenizer.decode(line) for line in numbers]
 
 
-def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) -> Iterator[dict[str, Any]]:
-    """A row for each beam: the rounds in memory, then those end to end."""
-    run = work / name
+def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) -> list[dict[str, Any]]:
+    """A row for each beam."""
+    run, folder = work / name, None
+    workers = {"ours": Worker(sys.executable, "ours", run, work / f"{name}.log")}
+    if options.joeynmt and name in BESIDE:
+        folder = work / f"joeynmt-{BESIDE[name][0]}"
+        workers["theirs"] = Worker(options.joeynmt, "theirs", folder, work / f"joeynmt-{name}.log")
     target = texts.cut(run)
-    theirs_too = options.joeynmt and name in BESIDE
-    folder = work / f"joeynmt-{BESIDE[name][0]}" if theirs_too else None
-    workers = {"ours": Worker(sys.executable, ["ours", str(run)], work / f"{name}.log")}
-    if folder is not None:
-        workers["theirs"] = Worker(options.joeynmt, ["theirs", str(folder)], work / f"joeynmt-{name}.log")
-    given = {"ours": texts.source, "theirs": texts.pieces}
+    rows = []
     for beam in BEAMS:
-        row: dict[str, Any] = {"model": name, "beam": beam, "load": os.getloadavg()[0]}
-        outs = {who: work / f"{name}.{beam}.{who}" for who in workers}
-        for number in range(options.rounds):
-            for who, worker in workers.items():
-                row.setdefault("in memory", {}).setdefault(who, []).append(worker.ask(beam, given[who], outs[who]))
-            tell(
-                f"{name}, beam {beam}, round {number + 1} of {options.rounds}: {spoken(row['in memory'], len(texts.references))}"
-            )
-        said = {"ours": outs["ours"].read_text().splitlines()}
-        if folder is not None:
-            said["theirs"] = read_pieces(outs["theirs"], target)
-            row["equal"] = sum(one == other for one, other in zip(said["ours"], said["theirs"], strict=True))
-        row["bleu"] = {who: bleu(lines, texts.references) for who, lines in said.items()}
-        yield row | end_to_end(name, beam, options, work, folder, given)
+        row = {"model": name, "beam": beam, **in_memory(name, beam, options.rounds, work, workers, texts, target)}
+        rows.append(row | end_to_end(name, beam, options, work, folder, texts))
     for worker in workers.values():
         worker.close()
+    return rows
+
+
+def in_memory(
+    name: str, beam: int, rounds: int, work: Path, workers: Mapping[str, Worker], texts: Texts, target: Any
+) -> dict[str, Any]:
+    given = {"ours": texts.source, "theirs": texts.pieces}
+    outs = {who: work / f"{name}.{beam}.{who}" for who in workers}
+    took: dict[str, list[Mapping[str, float]]] = {who: [] for who in workers}
+    for number in range(rounds):
+        for who, worker in workers.items():
+            took[who].append(worker.ask(beam, given[who], outs[who]))
+        tell(f"{name}, beam {beam}, round {number + 1} of {rounds}: {spoken(took, len(texts.references))}")
+    said = {"ours": outs["ours"].read_text().splitlines()}
+    if "theirs" in workers:
+        said["theirs"] = read_pieces(outs["theirs"], target)
+    same = [one == other for one, other in zip(said["ours"], said.get("theirs", said["ours"]), strict=True)]
+    scores = {who: bleu(lines, texts.references) for who, lines in said.items()}
+    return {"in memory": took, "bleu": scores, "equal": sum(same), "load": os.getloadavg()[0]}
 
 
 def end_to_end(
-    name: str, beam: int, options: argparse.Namespace, work: Path, folder: Path | None, given: Mapping[str, Path]
+    name: str, beam: int, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    cores = len(os.sched_getaffinity(0))
-    for kind, threads in {"end to end": 1, "all cores": cores}.items():
-        ours = [
-            sys.executable,
-            "-m",
-            "seq2see",
-            "translate",
-            str(work / name),
-            "--beam",
-            str(beam),
-            "--alpha",
-            str(ALPHA),
-        ]
-        commands = {"ours": [*ours, "--workers", str(threads)]}
+    given = {"ours": texts.source, "theirs": texts.pieces}
+    for kind, threads in {"end to end": 1, "all cores": len(os.sched_getaffinity(0))}.items():
+        ours = [sys.executable, "-m", "seq2see", "translate", str(work / name), "--workers", str(threads)]
+        commands = {"ours": [*ours, "--beam", str(beam), "--alpha", str(ALPHA)]}
         if folder is not None:
-            here = str(Path(__file__).resolve())
-            commands["theirs"] = [options.joeynmt, here, "--worker", "program", str(folder / f"beam-{beam}.yaml")]
+            commands["theirs"] = [options.joeynmt, HERE, "--worker", "program", str(folder / f"beam-{beam}.yaml")]
         for _ in range(options.shell_rounds):
             for who, command in commands.items():
-                out, log = work / f"{name}.{beam}.{who}.shell", work / f"{name}.{beam}.{who}.log"
+                out, log = work / f"{name}.{beam}.{who}.shell", work / f"{name}.{beam}.{who}.shell.log"
                 took = program(command, given[who], out, 1 if who == "ours" else threads, log)
                 found.setdefault(kind, {}).setdefault(who, []).append(took)
         if options.shell_rounds:
-            tell(f"{name}, beam {beam}, {kind}: {spoken(found[kind], options.sentences)}")
+            tell(f"{name}, beam {beam}, {kind}: {spoken(found[kind], len(texts.references))}")
     return found
 
 
@@ -460,13 +305,14 @@ def bleu(said: Sequence[str], references: Sequence[str]) -> float:
     return float(sacrebleu.corpus_bleu(said, [references], force=True).score)
 
 
-def speeds(rounds: Mapping[str, list[Mapping[str, float]]], sentences: int, clock: str) -> dict[str, float]:
+def speeds(rounds: Rounds, sentences: int, clock: str) -> dict[str, float]:
     """Sentences a second, medians over the rounds, and the ratio of the medians."""
     found = {who: sentences / statistics.median(one[clock] for one in took) for who, took in rounds.items()}
     return found | ({"ratio": found["ours"] / found["theirs"]} if "theirs" in found else {})
 
 
-def spoken(rounds: Mapping[str, list[Mapping[str, float]]], sentences: int) -> str:
+def spoken(rounds: Rounds, sentences: int) -> str:
+    """The last round."""
     found = speeds({who: took[-1:] for who, took in rounds.items()}, sentences, "cpu")
     return ", ".join(f"{who} {figure:.1f}" for who, figure in found.items()) + " (sentences/s, CPU clock)"
 
@@ -474,21 +320,19 @@ def spoken(rounds: Mapping[str, list[Mapping[str, float]]], sentences: int) -> s
 def show(report: Mapping[str, Any]) -> None:
     print(
         f"{report['cores']} cores, {report['capability']}, torch {report['torch']}, float32; load average "
-        f"{report['load'][0]:.1f} before, {report['load_after'][0]:.1f} after; Multi30k test 2016, {report['sentences']:,} "
-        f"sentences, {report['rounds']} rounds in memory, {report['shell_rounds']} end to end; sentences a second\n"
+        f"{report['load'][0]:.1f} before and {report['load_after'][0]:.1f} after; Multi30k test 2016, "
+        f"{report['sentences']:,} sentences, {report['rounds']} rounds in memory, {report['shell_rounds']} end to end\n"
     )
-    print(f"{'':16}{'':>6}{'':13}{'CPU clock':^30}{'wall clock':^30}")
     columns = f"{'seq2see':>10}{'joeynmt':>10}{'ratio':>9} "
+    print(f"{'sentences/s':35}{'CPU clock':^30}{'wall clock':^30}")
     print(f"{'model':16}{'beam':>6}  {'':11}{columns}{columns}{'BLEU':>7}{'theirs':>7}{'equal':>7}")
     for row in report["rows"]:
         for kind in ("in memory", "end to end", "all cores"):
             if kind in row:
                 cells = "".join(_cells(speeds(row[kind], report["sentences"], clock)) for clock in CLOCKS)
-                first = kind == "in memory"
-                quality = f"{row['bleu']['ours']:7.1f}" if first else ""
-                if first and "theirs" in row["bleu"]:
-                    quality += f"{row['bleu']['theirs']:7.1f}{row['equal']:7}"
-                print(f"{row['model']:16}{row['beam']:6}  {kind:11}{cells}{quality}")
+                print(
+                    f"{row['model']:16}{row['beam']:6}  {kind:11}{cells}{_quality(row) if kind == 'in memory' else ''}"
+                )
     print()
     for goal in report["goals"]:
         print(f"{'PASS' if goal['passed'] else 'FAIL'}  {goal['goal']}: {goal['found']}")
@@ -498,6 +342,11 @@ def _cells(figures: Mapping[str, float]) -> str:
     theirs = figures.get("theirs")
     rest = f"{'-':>10}{'-':>9} " if theirs is None else f"{theirs:10.1f}{figures['ratio']:8.1f}x "
     return f"{figures['ours']:10.1f}{rest}"
+
+
+def _quality(row: Mapping[str, Any]) -> str:
+    theirs = row["bleu"].get("theirs")
+    return f"{row['bleu']['ours']:7.1f}" + ("" if theirs is None else f"{theirs:7.1f}{row['equal']:7}")
 
 
 def goals(rows: Sequence[Mapping[str, Any]], sentences: int) -> Iterator[dict[str, Any]]:
@@ -510,12 +359,12 @@ def goals(rows: Sequence[Mapping[str, Any]], sentences: int) -> Iterator[dict[st
 
 def run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     texts, load = Texts(options.data, work, options.sentences), os.getloadavg()
-    needed = dict.fromkeys([*options.models, *(BESIDE[name][0] for name in options.models if name in BESIDE)])
-    for name in needed:
+    beside = {BESIDE[name] for name in options.models if name in BESIDE and options.joeynmt}
+    for name in dict.fromkeys([*options.models, *sorted(name for name, _ in beside)]):
         if not (work / name / "manifest.json").exists():
-            train_run(name, work / name, options.data, options.minutes)
-    for name, beside in {BESIDE[name] for name in options.models if name in BESIDE}:
-        write_their_model(work, work / name, beside)
+            train_model(name, work / name, options.data, options.minutes)
+    for name, theirs in beside:
+        write_model(work / f"joeynmt-{name}", work / name, THEIRS[theirs], BEAMS, ALPHA)
     rows = [row for name in options.models for row in measure(name, options, work, texts)]
     return {
         "cores": os.cpu_count(),
@@ -555,7 +404,7 @@ def main() -> None:
     options = read_options()
     if options.worker:
         kind, given = options.worker
-        {"ours": our_worker, "theirs": their_worker, "program": their_program}[kind](Path(given))
+        {"ours": our_worker, "theirs": their_worker, "program": their_program}[kind](given)
         return
     if not (options.data / "test_2016_flickr.lc.norm.tok.de.gz").exists():
         print(f"skipped: {options.data} has no Multi30k (test_2016_flickr.lc.norm.tok.de.gz); name a folder by --data")

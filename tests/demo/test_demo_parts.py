@@ -7,9 +7,11 @@ import pytest
 
 from seq2see.data.corpora import Example
 from seq2see.demo.corpus import crossings, write_pairs, write_test
+from seq2see.demo.findings import choose_sentence
 from seq2see.demo.plan import EDGES, FAMILIES, LONG, Plan, claim
 from seq2see.errors import RunError
 from seq2see.models import configure, from_config, parameters
+from seq2see.session import Translation
 from seq2see.training.run import new_config
 
 
@@ -75,6 +77,27 @@ def test_a_long_sentence_begins_a_bucket() -> None:
 )
 def test_crossings_are_counted_between_units(links: tuple[tuple[int, int], ...], expected: int) -> None:
     assert crossings(Example("", "", links)) == expected
+
+
+STRAIGHT, TURNED = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4)), ((0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        (("right", "right", "right"), 1),  # of right ones the one that is turned most
+        (("right", "wrong", "right"), 0),  # rather right than turned; a long one cannot be read
+        (("wrong", "wrong", "right"), 1),
+    ],
+)
+def test_the_sentence_of_the_map(outputs: tuple[str, str, str], expected: int) -> None:
+    test = [
+        Example("a b c d e", "right", STRAIGHT),
+        Example("f g h i j", "right", TURNED),
+        Example(" ".join("k" * 30), "right", (*TURNED, (29, 0))),
+    ]
+    said = [Translation(one.source, output, 0.0) for one, output in zip(test, outputs, strict=True)]
+    assert choose_sentence(test, said) is said[expected]
 
 
 def test_both_models_are_of_one_size_and_differ_in_attention(tmp_path: Path) -> None:

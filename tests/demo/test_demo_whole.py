@@ -19,6 +19,7 @@ from seq2see.demo import Findings, Plan, Watching, run, show
 from seq2see.demo.parallel import Listener, News, Note, train_both, untrained
 from seq2see.demo.plan import FAMILIES, claim
 from seq2see.errors import RunError
+from seq2see.session import load
 from seq2see.training import folder
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -106,6 +107,12 @@ def test_the_typical_sentence_is_long_and_in_the_middle(short: Told) -> None:
     assert sum(gain < typical.gain for gain in long) <= len(long) / 2
 
 
+def test_each_output_is_of_the_model_it_is_named_after(short: Told) -> None:
+    typical = short.found.typical
+    for family, output in zip(FAMILIES, (typical.a, typical.b), strict=True):
+        assert load(short.plan.run(family)).translate(typical.source).text == output
+
+
 # ----- stopping and failing
 
 
@@ -113,6 +120,11 @@ def trainings(pid: int) -> list[int]:
     """The training processes of a demo; Python keeps a helper of its own beside them, which outlives it by a moment."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def blocks(pid: int, number: signal.Signals) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return bool(int(re.findall(r"^SigBlk:\t(\w+)$", status, flags=re.MULTILINE)[0], 16) >> (number - 1) & 1)
 
 
 def wait_for_updates(out: Path, process: "subprocess.Popen[str]") -> None:
@@ -130,15 +142,24 @@ def test_ctrl_c_stops_both_and_the_same_command_goes_on(tmp_path: Path) -> None:
     plan = Plan(tmp_path / "demo", seed=2, pairs=400)
     words = [sys.executable, "-m", "seq2see", "demo", "--out", str(plan.out), "--seed", "2", "--pairs", "400"]
     process = subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    wait_for_updates(plan.out, process)
-    started = trainings(process.pid)
-    assert len(started) == 2
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-    _, said = process.communicate(timeout=120)
+    try:
+        wait_for_updates(plan.out, process)
+        started = trainings(process.pid)
+        deaf = [blocks(child, signal.SIGINT) for child in started]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.communicate()
+    assert deaf == [True, True], "or a second Ctrl-C tears a training apart"
     assert process.returncode == 130
     assert "the same command goes on" in said
     assert "Traceback" not in said
     assert not [child for child in started if Path(f"/proc/{child}").exists()]
+    check_that_it_goes_on(plan)
+
+
+def check_that_it_goes_on(plan: Plan) -> None:
     assert untrained(plan) == list(FAMILIES)
     for family in FAMILIES:
         assert len(list((plan.run(family) / "checkpoints").glob("step-*"))) == 1

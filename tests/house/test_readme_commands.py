@@ -27,7 +27,8 @@ if words[:1] == ["demo"]:
 if words[:1] in (["translate"], ["look"]):
     words += ["--max-length", "12"]
 sys.argv = ["seq2see", *words]
-main()
+if __name__ == "__main__":  # processes that are spawned read this file as well
+    main()
 """
 
 

@@ -119,6 +119,7 @@ def test_a_text_of_white_space_has_a_column_and_no_word() -> None:
         ("나는 학생", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], (0, 0, 1, 1, 1)),
         (" a b ", [(0, 2), (2, 4), (4, 5), (5, 5)], (0, 1, 1, None)),
         ("a\u00a0b", [(0, 1), (1, 3)], (0, 1)),
+        ("a b", [(0, 2), (2, 3), (0, 3)], (0, 1, 0)),
     ],
 )
 def test_white_space_counts_with_the_word_after_it(text: str, spans: list[tuple[int, int]], expected: tuple) -> None:
@@ -274,14 +275,15 @@ def test_rollout_wants_pieces_and_maps_of_the_same_pair() -> None:
 
 
 def test_parts_of_a_long_text_are_joined_in_blocks() -> None:
-    one, other = of_matrix([[1.0]]), of_matrix([[0.25, 0.75]])
+    one, other = of_matrix([[0.25, 0.75]]), of_matrix([[1.0]])
     whole = joined([one, other])
     assert whole is not None
-    assert whole.source.text == "a0 a0 a1"
-    assert whole.source.words == (0, None, 1, 2, None)
-    assert [whole.source.text[start:end] for start, end in whole.source.spans] == ["a0", "", "a0", " a1", ""]
-    assert whole.weights[0, 0, 2].tolist() == [0, 0, 0.25, 0.75, 0]
-    assert whole.alignment().pairs == ((0, 0), (2, 1))
+    assert whole.source.text == "a0 a1 a0"
+    assert whole.source.words == (0, 1, None, 2, None)
+    assert [whole.source.text[start:end] for start, end in whole.source.spans] == ["a0", " a1", "", "a0", ""]
+    assert whole.weights[0, 0, 0].tolist() == [0.25, 0.75, 0, 0, 0]
+    assert whole.weights[0, 0, 2].tolist() == [0, 0, 0, 1, 0]
+    assert whole.alignment().pairs == ((1, 0), (2, 1))
     assert joined([]) is None
     with pytest.raises(ShapeError, match="cannot be joined"):
         joined([one, one.words()])

@@ -298,6 +298,8 @@ def forms(tmp_path, rule: str | None, singular: str, plural: str, present: int) 
 
 def test_one_form_serves_every_number(tmp_path):
     assert forms(tmp_path, KOREAN, "One file", "%d files", 1) == {0: "%d files"}
+    assert forms(tmp_path, KOREAN, "%d file", "%d files", 1) == {0: "%d files"}
+    assert forms(tmp_path, None, "One file", "%d files", 1) == {0: "%d files"}
 
 
 def test_the_form_for_one_comes_from_the_singular(tmp_path):

@@ -75,7 +75,7 @@ def find(plan: Plan, test: Sequence[Example]) -> Findings:
         return compare_outputs(outputs["rnn"], outputs["rnnsearch"], references, settings, systems=("rnn", "rnnsearch"))
 
     trained = {family: _trained(plan.run(family), translators[family]) for family in FAMILIES}
-    return Findings(trained, compared(EDGES), compared((LONG - 1,)).by_length, _to_draw(test, said["rnnsearch"]))
+    return Findings(trained, compared(EDGES), compared((LONG - 1,)).by_length, choose_sentence(test, said["rnnsearch"]))
 
 
 def _translate(translator: Translator, test: Sequence[Example]) -> list[Translation]:
@@ -89,7 +89,7 @@ def _trained(run: Path, translator: Translator) -> Trained:
     return Trained(parameters(translator.runs[0].model), len(seconds), sum(seconds))
 
 
-def _to_draw(test: Sequence[Example], said: Sequence[Translation]) -> Translation:
+def choose_sentence(test: Sequence[Example], said: Sequence[Translation]) -> Translation:
     """Of the sentences short enough to read in a map the one whose words change places most; rather a right one."""
     places = [place for place, one in enumerate(test) if len(one.source.split()) in _READABLE] or range(len(test))
     right = [place for place in places if said[place].text == test[place].target]

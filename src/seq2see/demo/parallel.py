@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -101,6 +101,7 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
 @contextmanager
 def _deaf() -> Iterator[None]:
     """A process that is started here never hears Ctrl-C, which a terminal sends to all of them at once."""
+    resource_tracker.ensure_running()  # Python's own helper: starting it would unblock SIGINT again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

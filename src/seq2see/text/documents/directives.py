@@ -1,8 +1,8 @@
 """Format directives of a message that a program will hand to printf: valid, and each with its own argument.
 
-`Copied %s to %d places` becomes `%d곳에 %s 복사` in Korean, and the program would then print a text as a number. Where the
-language of the program can say which argument is meant, the translation says it (`%2$d곳에 %1$s 복사`); where it cannot
-(Python, Lua), the directives keep the order of the source. Which language it is, a catalogue says by flags.
+`Copied %s to %d places` becomes `%d곳에 %s 복사` in Korean, and the program would then print a text as a number. Where
+the language of the program can say which argument is meant, the translation says it (`%2$d곳에 %1$s 복사`); where it
+cannot (Python, Lua), the directives keep the order of the source. A catalogue says by flags which language it is.
 """
 
 import re
