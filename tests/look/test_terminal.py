@@ -160,11 +160,12 @@ def test_an_ascii_terminal_gets_digits() -> None:
 
 
 def test_tokens_cannot_move_the_cursor_or_turn_the_writing() -> None:
-    evil = "\x1b[2J\r\n\u202eabc\x07\x9b"
-    side = Side(evil, (evil, "[bold]x[/bold]"), ((0, 1), (1, 2)), (0, 0))
-    attention = AttentionMap(side, side, "cross", np.eye(2)[None, None])
-    for text in (plain(attention, width=80), str(attention), drawn(attention, force_terminal=False)):
-        assert not set("\x1b\r\u202e\x07\x9b") & set(text)
+    evil = ("\x1b[2J", "\r\n", "x\u202ey", "\x07\x9b", "\ud800", "[bold]x[/bold]")
+    side = Side("123456", evil, tuple((place, place + 1) for place in range(6)), (0,) * 6)
+    attention = AttentionMap(side, side, "cross", np.eye(6)[None, None])
+    for text in (plain(attention, width=120), str(attention), drawn(attention, 120, force_terminal=False)):
+        assert not set("\x1b\r\u202e\x07\x9b\ud800") & set(text)
+        assert "x<202E>y" in text
         assert "[bold]x[/bold]" in text
 
 

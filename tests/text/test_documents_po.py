@@ -9,7 +9,7 @@ from difflib import ndiff
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
@@ -177,6 +177,11 @@ def test_existing_translations_are_replaced_only_when_asked(tmp_path):
     assert '#, fuzzy\nmsgid "Done"\nmsgstr "DONE"\n' in replaced
     again = write(tmp_path / "b.po", replaced)
     assert translated(again, existing="replace") == replaced
+
+
+def test_a_translation_of_several_lines_is_replaced_as_a_whole(tmp_path):
+    text = '#, fuzzy\nmsgid "a"\nmsgstr ""\n"old\\n"\n"older"\n\nmsgid "b"\nmsgstr "kept"\n'
+    assert translated(write(tmp_path / "a.po", text)) == text.replace('""\n"old\\n"\n"older"', '"A"')
 
 
 def test_no_translation_leaves_the_entry_alone(tmp_path):
@@ -422,6 +427,7 @@ def test_long_texts_are_broken_as_their_message_is(tmp_path):
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(codec="utf-8")), st.sampled_from([0, 79]))
+@example("\x011", 0)  # an escape by number must not swallow the digit behind it
 def test_any_text_can_be_written_and_read(text, width):
     lines = quoted_lines("msgstr ", text, width)
     assert not any("\n" in line for line in lines)

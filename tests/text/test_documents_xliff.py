@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError
 from seq2see.text import read_pairs
-from seq2see.text.documents import Outcome, open_document, translated_bytes
+from seq2see.text.documents import Outcome, open_document, translated_bytes, xliff
 from seq2see.text.documents.inline import Code, numbered
 from seq2see.text.documents.xliff import LARGEST_UNIT, with_attribute
 from seq2see.text.placeholders import placeholders
@@ -210,6 +210,13 @@ def test_encodings_marks_and_line_ends_stay(tmp_path, encoding, ending):
     assert after.count("\n") == after.count(ending)
 
 
+def test_line_breaks_inside_a_target_are_those_of_the_file(tmp_path):
+    path = write(tmp_path / "a.xlf", XLIFF_2.replace("\n", "\r\n"))
+    after = translated(path)
+    assert '<target>TWO\r\nLINES <mrk id="m"' in after
+    assert after.count("\n") == after.count("\r\n")
+
+
 def test_packed_files_are_packed_again(tmp_path):
     path = write(tmp_path / "a.xlf.gz", XLIFF_1)
     assert translated(path) == translated(write(tmp_path / "b.xlf", XLIFF_1))
@@ -304,9 +311,10 @@ def inner_xml(element) -> str:
     return (element.text or "") + "".join(etree.tostring(child, encoding="unicode") for child in element)
 
 
-def test_a_long_file_is_never_held(tmp_path, monkeypatch):
-    from seq2see.text.documents import xliff
-
+@pytest.mark.parametrize(
+    "row", ["<trans-unit id='1'><source>word</source></trans-unit><!-- c -->", "<note>no unit, but many notes</note>"]
+)
+def test_a_long_file_is_never_held(tmp_path, monkeypatch, row):
     sizes = []
     feed = xliff._Walk.feed
 
@@ -316,12 +324,13 @@ def test_a_long_file_is_never_held(tmp_path, monkeypatch):
         return parts
 
     monkeypatch.setattr(xliff._Walk, "feed", spied)
-    row = "<trans-unit id='1'><source>word</source></trans-unit><!-- c -->"
-    path = write(tmp_path / "a.xlf", f"<xliff><file><body>{row * 20000}</body></file></xliff>")
-    assert translated(path, lambda texts: texts).count("<target") == 20000
+    path = write(tmp_path / "a.xlf", f"<xliff><file><body>{row * 12000}</body></file></xliff>")
+    after = translated(path, lambda texts: texts)
     assert max(sizes) <= 2 * xliff.CHUNK
-    pairs = list(read_pairs(tmp_path / "out.a.xlf"))
-    assert len(pairs) == 20000
+    if "source" in row:
+        assert len(list(read_pairs(tmp_path / "out.a.xlf"))) == after.count("<target") == 12000
+    else:
+        assert after == path.read_text()
 
 
 # ---------------------------------------------------------------------------------------------------- malformed
