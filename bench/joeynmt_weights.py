@@ -1,8 +1,8 @@
 """Our weights as joeynmt's, so that both programs translate with the very same model; used by bench/translate.py.
 
-joeynmt 2.3.0 has other ids for the specials, sines and cosines of positions in turn, and a recurrent decoder that is
-our `luong` with two things missing: a bias of the vocabulary layer, and a first cell of an LSTM apart from its first
-state. `patched` adds these two to its model in memory; neither costs anything that could be measured.
+joeynmt 2.3.0 has other ids for the specials, and sines and cosines of positions in turn. Its recurrent decoder is our
+`luong` with two things missing: a bias of the vocabulary layer, and a first cell of an LSTM apart from its first state.
+`patched` adds these two to its model in memory; neither costs anything that could be measured.
 """
 
 import json

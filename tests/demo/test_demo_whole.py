@@ -127,6 +127,11 @@ def blocks(pid: int, number: signal.Signals) -> bool:
     return bool(int(re.findall(r"^SigBlk:\t(\w+)$", status, flags=re.MULTILINE)[0], 16) >> (number - 1) & 1)
 
 
+def hearing() -> None:
+    """A shell that starts tests in the background lets them ignore Ctrl-C, and their children with them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def wait_for_updates(out: Path, process: "subprocess.Popen[str]") -> None:
     metrics = [out / family / "metrics.jsonl" for family in FAMILIES]
     for _ in range(6000):
@@ -141,7 +146,14 @@ def wait_for_updates(out: Path, process: "subprocess.Popen[str]") -> None:
 def test_ctrl_c_stops_both_and_the_same_command_goes_on(tmp_path: Path) -> None:
     plan = Plan(tmp_path / "demo", seed=2, pairs=400)
     words = [sys.executable, "-m", "seq2see", "demo", "--out", str(plan.out), "--seed", "2", "--pairs", "400"]
-    process = subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        words,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hearing,
+    )
     try:
         wait_for_updates(plan.out, process)
         started = trainings(process.pid)

@@ -31,7 +31,7 @@ SCRIPTS = [
     ["🚀"],
     ["👨‍👩‍👧❤️"],
 ]
-LATIN = [["$\\frac{1}{2}$"], ["a_b^c"], ["%s"], ["{x}"], ["é"], ["<b>&amp;"], ["नमस्ते"], ["\U0010ffff"], ["\x07\u202e"]]
+LATIN = [["$\\nosuch{$"], ["a_b^c"], ["%s"], ["{x}"], ["é"], ["<b>&amp;"], ["नमस्ते"], ["\U0010ffff"], ["\x07\u202e"]]
 
 
 def everything(heads: int = 1) -> AttentionMap:

@@ -121,6 +121,8 @@ def test_a_large_tree_is_folded_but_its_hypotheses_stay(beam: int, limit: int) -
     assert len(told["nodes"]) <= max(500, beam * limit)
     assert all(parent is None or parent < place for place, (_, parent, *_) in enumerate(told["nodes"]))
     if len(tree.nodes) > 500:
+        assert {node[5] for node in told["nodes"]} <= {"kept", "ended", "cut"}  # what was dropped goes first
+        assert {node[7] for node in told["nodes"]} >= set(range(1, beam + 1))  # hypotheses stay
         assert f"({len(tree.nodes) - len(told['nodes']):,} not shown)" in told["summary"]
 
 

@@ -366,6 +366,8 @@ def test_words_are_forced_by_their_pieces() -> None:
     found = parse_force("1:big=3,</s>=1@cross:2.1", side())
     assert found == Force("cross", 2, 1, 1, (0.0, 0.75, 0.0, 0.0, 0.0, 0.25))
     assert parse_force("1:#4=1", side()).weights == (0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    # A word of two pieces gets no more than a word of one.
+    assert parse_force("1:apple=1,big=1", side()).weights == (0.0, 0.5, 0.25, 0.25, 0.0, 0.0)
 
 
 def test_words_are_scaled_piece_by_piece() -> None:
