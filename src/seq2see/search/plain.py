@@ -38,7 +38,18 @@ class Candidates(NamedTuple):
     log_probs: Tensor
 
 
+class Moves(NamedTuple):
+    """(P,) each: the paths that go on, sentence after sentence."""
+
+    sentences: Tensor  # place among those still searched
+    slots: Tensor  # place in the beam
+    before: Tensor  # the row that it continues
+    tokens: Tensor  # what it said
+
+
 class Finished(NamedTuple):
+    """A hypothesis that is not spelled out yet."""
+
     score: float
     ended: bool
     step: int
@@ -80,11 +91,8 @@ class Paths:
         ranks, order = ranks[:, : 2 * self.width], order[:, : 2 * self.width]
         return Candidates(ranks, order // each, tokens.gather(1, order), values.gather(1, order))
 
-    def advance(self, found: Candidates) -> Tensor:
-        """Takes in what was found; (P,) the row that each path continues. Afterwards `names` are those still searched.
-
-        The end counts only from within the beam; others fill its places.
-        """
+    def advance(self, found: Candidates) -> Moves:
+        """Takes in what was found. The end counts only from within the beam; others fill its places."""
         possible, ends = found.ranks > -inf, found.tokens == EOS
         ended = possible & ends
         ended[:, self.width :] = False
@@ -93,20 +101,23 @@ class Paths:
         self._finish(found, ended | (kept & over))
         attainable = found.ranks / self.divisors[self.names].unsqueeze(1)
         kept &= ~over & (attainable > self.to_beat[self.names].unsqueeze(1))
+        return self._move(found, kept)
+
+    def _move(self, found: Candidates, kept: Tensor) -> Moves:
+        """(N, 2 W): these paths go on, and the sentences that have any."""
         sentences, places = kept.nonzero(as_tuple=True)
-        beams = found.beams[sentences, places]
+        beams, tokens = found.beams[sentences, places], found.tokens[sentences, places]
         before = self.rows[sentences, beams]
-        said = found.tokens[sentences, places].tolist(), found.log_probs[sentences, places].tolist()
-        self.history.append((self.paths[sentences, beams].tolist(), *said))
+        parents, log_probs = self.paths[sentences, beams], found.log_probs[sentences, places]
+        self.history.append((parents.tolist(), tokens.tolist(), log_probs.tolist()))
         going = kept.any(dim=1)
         self.names = self.names[going]
         into = (going.cumsum(dim=0) - 1)[sentences], (kept.cumsum(dim=1) - 1)[sentences, places]
         self.totals = self.totals.new_full((len(self.names), self.width), -inf)
         self.totals[into] = found.ranks[sentences, places]
-        self.paths = torch.zeros(len(self.names), self.width, dtype=torch.long, device=self.device)
-        self.paths[into] = torch.arange(len(before), device=self.device)
-        self._into = into
-        return before
+        self.paths = torch.zeros_like(self.totals, dtype=torch.long)
+        self.paths[into] = torch.arange(len(before), device=before.device)
+        return Moves(*into, before, tokens)
 
     def _finish(self, found: Candidates, which: Tensor) -> None:
         """(N, 2 W): these are hypotheses now; the best of each sentence are kept, the last of them is to be beaten."""
@@ -126,17 +137,20 @@ class Paths:
             if len(first) == self.wanted:  # a beam of one is greedy: it ends where it ends
                 self.to_beat[name] = first[-1].score if self.width > 1 else inf
 
-    def lay_out(self, rows: int) -> bool:
-        """Gives each path its row; False if they stay within those that their sentences have, in a batch of `rows`."""
-        sentences, slots = self._into
-        names = self.names[sentences]
-        self.rows = torch.zeros_like(self.paths)
-        packed = len(names) < _FULL * rows or bool((slots >= self.slots[names]).any())
+    def lay_out(self, moves: Moves, rows: int) -> tuple[Tensor, bool]:
+        """(P,) the row of each path in a batch that has `rows` of them, and whether the batch has to be packed anew.
+
+        It has not as long as the paths stay within the rows of their sentences, and enough of these are in use.
+        """
+        names = self.names[moves.sentences]
+        packed = len(names) < _FULL * rows or bool((moves.slots >= self.slots[names]).any())
         if packed:
             self.slots = torch.bincount(names, minlength=len(self.slots))
             self.starts = self.slots.cumsum(dim=0) - self.slots
-        self.rows[self._into] = self.starts[names] + slots
-        return packed
+        into = self.starts[names] + moves.slots
+        self.rows = torch.zeros_like(self.paths)
+        self.rows[moves.sentences, moves.slots] = into
+        return into, packed
 
     def hypotheses(self, name: int) -> list[Hypothesis]:
         return [self._spelled(one) for one in self.finished[name]]
@@ -168,24 +182,24 @@ def plain_search(
         log_probs = torch.log_softmax(logits, dim=-1)
         log_probs[:, [PAD, BOS]] = -inf
         found, names = paths.candidates(log_probs), paths.names
-        before = paths.advance(found)
+        moves = paths.advance(found)
         if on_token is not None:
-            for name, token in zip(names.tolist(), found.tokens[:, 0].tolist(), strict=True):
+            told = found.tokens[:, 0].masked_fill(found.ranks[:, 0] == -inf, EOS)
+            for name, token in zip(names.tolist(), told.tolist(), strict=True):
                 if token != EOS:
                     on_token(name, token)
-        memory, state, tokens = _next(paths, before, memory, state, tokens)
+        rows, packed = paths.lay_out(moves, len(tokens))
+        if packed:
+            memory, state, tokens = reorder(memory, moves.before), reorder(state, moves.before), moves.tokens
+        else:  # a row that is not in use goes on with what it has
+            state = _moved(state, rows, moves.before, len(tokens))
+            tokens = tokens.index_copy(0, rows, moves.tokens)
     return [paths.hypotheses(name) for name in range(len(limits))]
 
 
-def _next(paths: Paths, before: Tensor, memory: M, state: S, tokens: Tensor) -> tuple[M, S, Tensor]:
-    """Memory, state and tokens of the next step. A row that is not in use goes on with what it has."""
-    packed = paths.lay_out(len(tokens))
-    rows = paths.rows[paths._into]
-    said = torch.tensor(paths.history[-1][1], dtype=torch.long, device=tokens.device)
-    if packed:
-        return reorder(memory, before), reorder(state, before), said
-    order = torch.arange(len(tokens), device=tokens.device)
-    if not torch.equal(order[rows], before):
-        order[rows] = before
-        state = reorder(state, order)
-    return memory, state, tokens.index_copy(0, rows, said)
+def _moved(state: S, rows: Tensor, before: Tensor, count: int) -> S:
+    """The state of `count` rows with those of `before` at `rows`; itself if they stand there already."""
+    if torch.equal(rows, before):
+        return state
+    order = torch.arange(count, device=rows.device)
+    return reorder(state, order.index_copy(0, rows, before))
