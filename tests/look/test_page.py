@@ -523,7 +523,7 @@ def test_a_source_of_512_tokens_opens_scrolls_and_shows_its_last_word(browser: B
         assert place(watched) == (500, -1)
         watched.page.get_by_text("Heads", exact=True).click()
         assert watched.page.locator(".heads button").count() == 48
-    assert time.monotonic() - began < 180  # two seconds on a quiet machine
+    assert time.monotonic() - began < 180  # about ten seconds here; a loaded machine is slow
 
 
 def test_texts_that_look_like_code_stay_texts(browser: Browser, tmp_path: Path) -> None:

@@ -551,6 +551,8 @@ def test_masked_self_attention(variant: str, capsys: pytest.CaptureFixture[str])
     exec(full.as_numpy(), space)
     capsys.readouterr()
     close(space["weights"], walk.weights, 2e-6)
+    close(space["scores"], walk.scores, 2e-6)
+    close(named(walk.normaliser)["exps"] / named(walk.normaliser)["total"], walk.weights)
     assert "hidden" in str(full)
 
 
@@ -581,6 +583,26 @@ def test_a_head_that_is_off_takes_nothing_home() -> None:
     assert walk.output is not None
     assert walk.output.any()
     assert not looked(explain(changed, SOURCE, TARGET, 2, layer=0)).changed
+
+
+@pytest.mark.parametrize("variant", ["luong-local-m", "luong-local-m heads"])
+def test_who_may_look_at_nothing_takes_nothing_home(variant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    model, target = model_of(variant, F32), [4, 5, 6, 7, 8]
+    walk = looked(full := explain(model, [4, EOS], target, 6))
+    assert not walk.allowed.any()
+    assert not walk.weights.any()
+    assert not walk.context.any()
+    assert (walk.output is None) == (variant == "luong-local-m")
+    assert walk.output is None or not walk.output.any()
+    close([choice.logit for choice in full.choices], model(batch_of([([4, EOS], target)])).logits[0, 5].topk(5).values)
+    assert "nothing may be looked at" in str(full)
+    assert "0 of 2 keys may be looked at" in str(full)
+    json.dumps(full.as_dict(), allow_nan=False)
+    space: dict[str, Any] = {}
+    exec(full.as_numpy(), space)
+    capsys.readouterr()
+    assert space["weights"].tolist() == [0.0, 0.0]
+    assert not space["context"].any()
 
 
 @pytest.mark.parametrize("step", [0, -1, 6, 99])
