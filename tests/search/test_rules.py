@@ -7,6 +7,9 @@ from searching import Cheap, brute_force, holds, keys, model_of, run, said, sour
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.models import FAMILIES
 from seq2see.search import SearchConfig
+from seq2see.search.beams import Group
+from seq2see.search.candidates import Candidate, in_turn
+from seq2see.search.hypothesis import Path
 from seq2see.search.rules import begun, contains, make_rules, repeating
 
 WORDS = 12
@@ -174,6 +177,27 @@ def test_inputs_for_another_number_of_sentences_are_refused():
 def test_a_model_that_gives_no_numbers_is_named():
     with pytest.raises(ConfigError, match="no finite number"):
         Cheap(WORDS, sharpness=float("nan")).run([0.1], SearchConfig())
+
+
+def test_stages_of_the_required_phrases_take_turns():
+    """The best one first whatever its stage; then the furthest stage, and so on round after round."""
+    given = [Candidate(0, token, 0.0, -float(token)) for token in range(8)]
+    stage = {0: 0, 1: 0, 2: 1, 3: 0, 4: 2, 5: 1, 6: 0, 7: 2}
+    assert [one.token for one in in_turn(given, lambda one: stage[one.token])] == [0, 4, 2, 1, 7, 5, 3, 6]
+    assert in_turn([], lambda one: 0) == []
+
+
+def test_tokens_that_bring_a_phrase_nearer_come_into_question_however_unlikely():
+    rules = make_rules(0, 12, 0, 0, [], [[7, 8]], [[9]])
+    group = Group(rules, chance=lambda: 0.0, place=0, paths=[Path([4], [-1.0], -1.0, 0), Path([5, 7], [-2.0], -2.0, 1)])
+    log_probs = torch.full((2, WORDS), -9.0)
+    log_probs[0, 7], log_probs[1, 8] = -30.0, -40.0
+    likely = [Candidate(0, 4, -0.1, -1.1), Candidate(1, 5, -0.2, -2.2)]
+    order = group.with_required(likely, log_probs)
+    assert [(one.beam, one.token) for one in order] == [(0, 4), (1, 8), (0, 7), (1, 5)]
+    assert order[1].rank == pytest.approx(-42.0)
+    log_probs[0, 7] = float("-inf")  # a rule of another kind
+    assert (0, 7) not in {(one.beam, one.token) for one in group.with_required(likely, log_probs)}
 
 
 def test_the_small_rules():
