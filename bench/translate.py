@@ -1,7 +1,7 @@
 """Translation speed on Multi30k, in sentences a second, beside joeynmt with the same weights.
 
 The 1,000 sentences of test 2016 (German to English, lower-cased and tokenised), greedy and with a beam of 5 (length
-penalty of GNMT, alpha 0.6), float32, on the CPU. Each model is trained for some minutes first, so that what it says
+penalty of GNMT, alpha 0.6), on the CPU. Each model is trained for some minutes first, so that what it says
 has a natural length. Where joeynmt has the family its model is given the very same weights (bench/joeynmt_weights.py),
 and the number of equal translations is shown as a check: they differ where the limits on the length do (ours is twice
 the source and ten, theirs 1.5 times the longest of the batch), and in ties. `rnnsearch` is not joeynmt's recurrent
@@ -9,7 +9,8 @@ model (its query is the state before the cell), so it stands beside the nearest 
 
 in memory    texts to texts with the model loaded: ours by Translator.translate_all, theirs by joeynmt's predict, as
              its `translate` calls it, with its default batch of 64 sentences, on the same pieces written as words
-             (p17 p4 ...), so that theirs has no words to cut. One thread each.
+             (p17 p4 ...), so that theirs has no words to cut. One thread each. Ours with each engine: torch, onnx
+             (ONNX Runtime, the same float32) and int8 (the weights rounded to eight bits).
 end to end   a file to a file from the shell, the start of the programs included: `seq2see translate` and
              `joeynmt translate`. One thread each.
 all cores    the same with all cores: ours by processes, theirs by threads.
@@ -37,6 +38,7 @@ from joeynmt_weights import patched, write_model
 from train import DATA, PIECES, THEIRS, make_joeynmt, tell
 
 BEAMS, ALPHA, GOAL = (1, 5), 0.6, 10.0
+ENGINES = ("torch", "onnx", "int8")
 CLOCKS = ("cpu", "wall")
 HERE = str(Path(__file__).resolve())
 
@@ -77,12 +79,12 @@ def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
         print(json.dumps(took), file=answers, flush=True)
 
 
-def our_worker(run: str) -> None:
+def our_worker(run: str, engine: Any) -> None:
     from seq2see.search import SearchConfig
     from seq2see.session import load
 
     torch.set_num_threads(1)
-    translator = load(run)
+    translator = load(run, engine=engine)
 
     def translate(beam: int, lines: list[str]) -> list[str]:
         config = SearchConfig(beam=beam, length_penalty="gnmt", alpha=ALPHA)
@@ -245,17 +247,21 @@ def read_pieces(path: Path, tokenizer: Any) -> list[str]:
 
 
 def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) -> list[dict[str, Any]]:
-    """A row for each beam."""
+    """A row for each beam and engine."""
     run, folder = work / name, None
-    workers = {"ours": Worker(sys.executable, "ours", run, work / f"{name}.log")}
+    workers = {
+        engine: Worker(sys.executable, f"ours:{engine}", run, work / f"{name}.{engine}.log")
+        for engine in options.engines
+    }
     if options.joeynmt and name in BESIDE:
         folder = work / f"joeynmt-{BESIDE[name][0]}"
         workers["theirs"] = Worker(options.joeynmt, "theirs", folder, work / f"joeynmt-{name}.log")
     target = texts.cut(run)
     rows = []
     for beam in BEAMS:
-        row = {"model": name, "beam": beam, **in_memory(name, beam, options.rounds, work, workers, texts, target)}
-        rows.append(row | end_to_end(name, beam, options, work, folder, texts))
+        for engine, found in in_memory(name, beam, options.rounds, work, workers, texts, target).items():
+            row = {"model": name, "beam": beam, "engine": engine, **found}
+            rows.append(row | end_to_end(name, beam, engine, options, work, folder, texts))
     for worker in workers.values():
         worker.close()
     return rows
@@ -263,30 +269,37 @@ def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) ->
 
 def in_memory(
     name: str, beam: int, rounds: int, work: Path, workers: Mapping[str, Worker], texts: Texts, target: Any
-) -> dict[str, Any]:
-    given = {"ours": texts.source, "theirs": texts.pieces}
+) -> dict[str, dict[str, Any]]:
+    """For each engine of ours what was found."""
     outs = {who: work / f"{name}.{beam}.{who}" for who in workers}
     took: dict[str, list[Mapping[str, float]]] = {who: [] for who in workers}
     for number in range(rounds):
         for who, worker in workers.items():
-            took[who].append(worker.ask(beam, given[who], outs[who]))
+            took[who].append(worker.ask(beam, texts.pieces if who == "theirs" else texts.source, outs[who]))
         tell(f"{name}, beam {beam}, round {number + 1} of {rounds}: {spoken(took, len(texts.references))}")
-    said = {"ours": outs["ours"].read_text().splitlines()}
-    if "theirs" in workers:
-        said["theirs"] = read_pieces(outs["theirs"], target)
-    same = [one == other for one, other in zip(said["ours"], said.get("theirs", said["ours"]), strict=True)]
-    scores = {who: bleu(lines, texts.references) for who, lines in said.items()}
-    return {"in memory": took, "bleu": scores, "equal": sum(same), "load": os.getloadavg()[0]}
+    said = {who: out.read_text().splitlines() for who, out in outs.items() if who != "theirs"}
+    theirs = {"theirs": read_pieces(outs["theirs"], target)} if "theirs" in outs else {}
+    found = {}
+    for engine, lines in said.items():
+        both = {"ours": lines, **theirs}
+        same = [one == other for one, other in zip(lines, both.get("theirs", lines), strict=True)]
+        found[engine] = {
+            "in memory": {who: took[engine if who == "ours" else who] for who in both},
+            "bleu": {who: bleu(each, texts.references) for who, each in both.items()},
+            "equal": sum(same),
+            "load": os.getloadavg()[0],
+        }
+    return found
 
 
 def end_to_end(
-    name: str, beam: int, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
+    name: str, beam: int, engine: str, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     given = {"ours": texts.source, "theirs": texts.pieces}
     for kind, threads in {"end to end": 1, "all cores": len(os.sched_getaffinity(0))}.items():
         ours = [sys.executable, "-m", "seq2see", "translate", str(work / name), "--workers", str(threads)]
-        commands = {"ours": [*ours, "--beam", str(beam), "--alpha", str(ALPHA)]}
+        commands = {"ours": [*ours, "--beam", str(beam), "--alpha", str(ALPHA), "--engine", engine]}
         if folder is not None:
             commands["theirs"] = [options.joeynmt, HERE, "--worker", "program", str(folder / f"beam-{beam}.yaml")]
         for _ in range(options.shell_rounds):
@@ -295,7 +308,7 @@ def end_to_end(
                 took = program(command, given[who], out, 1 if who == "ours" else threads, log)
                 found.setdefault(kind, {}).setdefault(who, []).append(took)
         if options.shell_rounds:
-            tell(f"{name}, beam {beam}, {kind}: {spoken(found[kind], len(texts.references))}")
+            tell(f"{name}, {engine}, beam {beam}, {kind}: {spoken(found[kind], len(texts.references))}")
     return found
 
 
@@ -313,26 +326,25 @@ def speeds(rounds: Rounds, sentences: int, clock: str) -> dict[str, float]:
 
 def spoken(rounds: Rounds, sentences: int) -> str:
     """The last round."""
-    found = speeds({who: took[-1:] for who, took in rounds.items()}, sentences, "cpu")
+    found = {who: sentences / took[-1]["cpu"] for who, took in rounds.items()}
     return ", ".join(f"{who} {figure:.1f}" for who, figure in found.items()) + " (sentences/s, CPU clock)"
 
 
 def show(report: Mapping[str, Any]) -> None:
     print(
-        f"{report['cores']} cores, {report['capability']}, torch {report['torch']}, float32; load average "
+        f"{report['cores']} cores, {report['capability']}, torch {report['torch']}; load average "
         f"{report['load'][0]:.1f} before and {report['load_after'][0]:.1f} after; Multi30k test 2016, "
         f"{report['sentences']:,} sentences, {report['rounds']} rounds in memory, {report['shell_rounds']} end to end\n"
     )
     columns = f"{'seq2see':>10}{'joeynmt':>10}{'ratio':>9} "
-    print(f"{'sentences/s':35}{'CPU clock':^30}{'wall clock':^30}")
-    print(f"{'model':16}{'beam':>6}  {'':11}{columns}{columns}{'BLEU':>7}{'theirs':>7}{'equal':>7}")
+    print(f"{'sentences/s':42}{'CPU clock':^30}{'wall clock':^30}")
+    print(f"{'model':16}{'beam':>6}  {'engine':7}{'':11}{columns}{columns}{'BLEU':>7}{'theirs':>7}{'equal':>7}")
     for row in report["rows"]:
         for kind in ("in memory", "end to end", "all cores"):
             if kind in row:
                 cells = "".join(_cells(speeds(row[kind], report["sentences"], clock)) for clock in CLOCKS)
-                print(
-                    f"{row['model']:16}{row['beam']:6}  {kind:11}{cells}{_quality(row) if kind == 'in memory' else ''}"
-                )
+                told = f"{row['model']:16}{row['beam']:6}  {row['engine']:7}{kind:11}{cells}"
+                print(told + (_quality(row) if kind == "in memory" else ""))
     print()
     for goal in report["goals"]:
         print(f"{'PASS' if goal['passed'] else 'FAIL'}  {goal['goal']}: {goal['found']}")
@@ -353,7 +365,8 @@ def goals(rows: Sequence[Mapping[str, Any]], sentences: int) -> Iterator[dict[st
     for row in rows:
         figures = speeds(row["in memory"], sentences, "cpu")
         if "ratio" in figures:
-            name = f"{row['model']}, beam {row['beam']}: at least {GOAL:.0f}x joeynmt in memory, CPU clock"
+            which = f"{row['model']}, beam {row['beam']}, {row['engine']}"
+            name = f"{which}: at least {GOAL:.0f}x joeynmt in memory, CPU clock"
             yield {"goal": name, "found": f"{figures['ratio']:.1f}x", "passed": figures["ratio"] >= GOAL}
 
 
@@ -390,6 +403,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--make-joeynmt", metavar="DIR", type=Path, help="make that venv here, if it is not there yet")
     parser.add_argument("--data", type=Path, default=DATA, help=f"Multi30k (default {DATA})")
     parser.add_argument("--models", nargs="+", choices=OURS, default=list(OURS), metavar="MODEL", help=", ".join(OURS))
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES), help="of ours (default all)")
     parser.add_argument("--sentences", type=int, default=1000, help="how many of the test set (default 1000: all)")
     parser.add_argument("--rounds", type=int, default=3, help="in memory (default 3)")
     parser.add_argument("--shell-rounds", type=int, default=1, help="end to end, from the shell (default 1; 0: none)")
@@ -404,7 +418,10 @@ def main() -> None:
     options = read_options()
     if options.worker:
         kind, given = options.worker
-        {"ours": our_worker, "theirs": their_worker, "program": their_program}[kind](given)
+        if kind.startswith("ours:"):
+            our_worker(given, kind.removeprefix("ours:"))
+        else:
+            {"theirs": their_worker, "program": their_program}[kind](given)
         return
     if not (options.data / "test_2016_flickr.lc.norm.tok.de.gz").exists():
         print(f"skipped: {options.data} has no Multi30k (test_2016_flickr.lc.norm.tok.de.gz); name a folder by --data")

@@ -156,6 +156,8 @@ class Additive(Mechanism):
 
     def _energy(self, query: Tensor, keys: Tensor) -> Tensor:
         inner = torch.tanh(query.unsqueeze(3) + keys.unsqueeze(2))  # (B, H, Tq, Tk, hidden)
+        if torch.compiler.is_exporting() and self.heads == 1:  # ONNX Runtime is nine times faster with a column
+            return torch.matmul(inner, self.energy.weight[0, 0].unsqueeze(-1)).squeeze(-1)
         if self.heads == 1:
             return torch.matmul(inner, self.energy.weight[0, 0])
         return torch.matmul(inner, self.energy.weight.transpose(1, 2).unsqueeze(1)).squeeze(-1)

@@ -9,6 +9,7 @@ import typer
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
+    from seq2see.engines import EngineName
     from seq2see.search import SearchConfig
 
 Format = Literal["auto", "text", "po", "xliff", "srt", "jsonl"]
@@ -70,6 +71,9 @@ def translate(
         int | None,
         typer.Option(help="Processes.  [default: one for each core for a large file, else 1]", show_default=False),
     ] = None,
+    engine: Annotated[
+        str, typer.Option(help="torch; onnx: the same from ONNX Runtime; int8: fastest, weights rounded to 8 bits.")
+    ] = "torch",
     form: Annotated[
         str, typer.Option("--format", help="auto (by the file's name), text, po, xliff, srt, jsonl.")
     ] = "auto",
@@ -89,6 +93,7 @@ def translate(
     seq2see translate runs/ko-en news.ko --out news.en
     seq2see translate runs/ko-en app.po --out app.translated.po
     seq2see translate runs/ko-en news.ko --constraints glossary.tsv --nbest 3 --json
+    seq2see translate runs/ko-en news.ko --beam 1 --engine int8 --out news.en
     """
     from seq2see.cli.translating import Job, run_job
 
@@ -128,6 +133,7 @@ def translate(
             fields=(field, into),
             workers=workers,
             resume=resume,
+            engine=_engine(engine),
         )
     )
 
@@ -145,6 +151,12 @@ def search_config(settings: dict[str, Any]) -> "SearchConfig":
         where = ".".join(str(part) for part in first["loc"])
         what = str(first.get("ctx", {}).get("error", "")) or f"{where} = {first['input']!r}: {first['msg'].lower()}"
         raise ConfigError(what) from None
+
+
+def _engine(name: str) -> "EngineName":
+    from seq2see.engines import ENGINES
+
+    return {one: one for one in ENGINES}[_one_of("--engine", name, ENGINES)]  # type: ignore[index]
 
 
 def _format(form: str, file: Path | None) -> str:

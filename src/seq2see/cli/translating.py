@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from seq2see import durable
+from seq2see.engines import EngineName
 from seq2see.errors import ConfigError
 from seq2see.search import SearchConfig
 from seq2see.session import Request, Translation, Translator, load
@@ -45,6 +46,7 @@ class Job:
     fields: tuple[str, str]
     workers: int | None
     resume: bool
+    engine: EngineName = "torch"
 
 
 def run_job(job: Job) -> None:
@@ -53,7 +55,7 @@ def run_job(job: Job) -> None:
     if job.file is not None:
         check_file(job.file)
     torch.set_num_threads(1)
-    translator = load(job.runs)
+    translator = load(job.runs, engine=job.engine, say=lambda text: print(f"seq2see: {text}", file=sys.stderr))
     if job.form == "text":
         _translate_lines(job, translator)
     else:
@@ -87,7 +89,7 @@ def _translations(job: Job, translator: Translator, lines: Lines, skip: int) -> 
             yield from translator.translate_all(window, job.search, agree=job.agree)
     else:
         requests = (request for window in windows for request in window)
-        yield from translate_bulk(job.runs, requests, job.search, workers=workers, agree=job.agree)
+        yield from translate_bulk(job.runs, requests, job.search, workers=workers, engine=job.engine, agree=job.agree)
 
 
 def _requests(job: Job, lines: Lines, skip: int) -> Iterator[list[Request]]:

@@ -97,19 +97,36 @@ class Cell(nn.Module):
     def _scan(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """The same as a loop that ONNX can hold: torch's fused layers export with a fixed number of steps.
 
-        Detached, because torch would otherwise trace the loop's backward pass as well, and fails on an LSTM's.
+        What does not wait for the step before is one product outside of it. Detached, because torch would otherwise
+        trace the loop's backward pass as well, and fails on an LSTM's.
         """
         from torch._higher_order_ops.scan import scan
 
-        w_ih, w_hh, b_ih, b_hh = self.weights()
-        weights = (w_ih.detach(), w_hh.detach(), b_ih.detach(), b_hh.detach())
+        w_ih, w_hh, b_ih, b_hh = (weight.detach() for weight in self.weights())
+        heard = F.linear(x.detach(), w_ih, b_ih)
 
         def advance(carried: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
-            after = self._advance(inputs, carried, weights)
+            after = self._after(inputs, carried, w_hh, b_hh)
             return after, self.output(after).clone()
 
-        final, outputs = scan(advance, state.detach(), x.detach().transpose(0, 1), dim=0)
+        final, outputs = scan(advance, state.detach(), heard.transpose(0, 1), dim=0)
         return outputs.transpose(0, 1), final
+
+    def _after(self, heard: Tensor, state: Tensor, w_hh: Tensor, b_hh: Tensor) -> Tensor:
+        """A step whose share of the inputs, W x + b, is known: (B, gates), (B, state) -> (B, state)."""
+        hidden = self.output(state)
+        kept = F.linear(hidden, w_hh, b_hh)
+        if self.kind == "tanh":
+            return torch.tanh(heard + kept)
+        if self.kind == "gru":
+            x_r, x_z, x_n = heard.chunk(3, dim=-1)
+            h_r, h_z, h_n = kept.chunk(3, dim=-1)
+            z = torch.sigmoid(x_z + h_z)
+            n = torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
+            return n + z * (hidden - n)
+        i, f, g, o = (heard + kept).chunk(4, dim=-1)
+        cell = torch.sigmoid(f) * state[..., self.hidden :] + torch.sigmoid(i) * torch.tanh(g)
+        return torch.cat([torch.sigmoid(o) * torch.tanh(cell), cell], dim=-1)
 
     def gates(self, x: Tensor, state: Tensor) -> tuple[Tensor, Gates]:
         """A step of an LSTM with its gates shown: the same state as `step`."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from seq2see.engines import EngineName
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
@@ -38,13 +39,14 @@ def translate_bulk(
     search: SearchConfig,
     *,
     workers: int,
+    engine: EngineName = "torch",
     agree: bool = False,
     chunk: int = CHUNK,
 ) -> Iterator[Translation]:
     """One Translation for each request, in order, without their maps: those of a worker stay in the worker."""
     feed = iter(requests)
     waiting: deque[Future[list[Translation]]] = deque()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (list(paths),))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (list(paths), engine))
     try:
         while True:
             while len(waiting) < workers * _AHEAD and (given := list(islice(feed, chunk))):
@@ -58,10 +60,10 @@ def translate_bulk(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _begin(paths: list[Path]) -> None:
+def _begin(paths: list[Path], engine: EngineName) -> None:
     global _translator
     torch.set_num_threads(1)
-    _translator = load(paths)
+    _translator = load(paths, engine=engine, say=lambda _: None)  # the first process has told it, and made it
 
 
 def _work(requests: list[Request], search: SearchConfig, agree: bool) -> list[Translation]:

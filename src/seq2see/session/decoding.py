@@ -13,14 +13,15 @@ from torch import Tensor
 
 from seq2see import search
 from seq2see.data.loading import source_batch
+from seq2see.engines import Engine
 from seq2see.errors import ConfigError
 from seq2see.search import Result, SearchConfig
 from seq2see.session.translation import Request
 from seq2see.text import Tokenizer
 from seq2see.training.folder import Run
 
-BATCH_TOKENS = 4096  # of all source places in a batch, padding and beams included
-BATCH_ROWS = 256
+BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that
+BATCH_ROWS = (256, 1024)  # sentences at most, and paths of all their beams: products of many rows are the faster ones
 _ROUNDS = 8  # of searching again because a forbidden phrase was said in other pieces
 
 
@@ -29,6 +30,7 @@ class Decoding:
     """Runs that speak as one, and how they are searched."""
 
     runs: tuple[Run, ...]
+    engines: tuple[Engine, ...]  # what computes each of them
     config: SearchConfig
     record: bool = False
 
@@ -44,8 +46,8 @@ class Decoding:
         room = 0
         for place in order:
             if not room:
-                rows = BATCH_TOKENS // (max(1, lengths[place]) * paths)
-                room = max(1, min(BATCH_ROWS // paths, rows))
+                sentences, rows = BATCH_ROWS
+                room = max(1, min(sentences, rows // paths, BATCH_TOKENS // max(1, lengths[place])))
                 batches.append([])
             batches[-1].append(place)
             room -= 1
@@ -92,22 +94,21 @@ class Decoding:
 
     def _begin(self, encoded: Sequence[tuple[Tensor, Tensor]]) -> tuple[Any, Any, Any]:
         """The step that is searched over, with memory and state: of one model, or of several as one."""
-        models = [run.model for run in self.runs]
         with torch.no_grad():
-            memories = [model.encode(*given) for model, given in zip(models, encoded, strict=True)]
-            states = [model.start(memory) for model, memory in zip(models, memories, strict=True)]
-        if len(models) == 1:
+            memories = [engine.encode(*given) for engine, given in zip(self.engines, encoded, strict=True)]
+            states = [engine.start(memory) for engine, memory in zip(self.engines, memories, strict=True)]
+        if len(self.engines) == 1:
             return self._covering(memories[0], states[0], encoded[0][1])
         if self.config.coverage:
             raise ConfigError("the coverage penalty is for one run; an ensemble has no attention of its own")
-        return search.ensemble([model.step for model in models]), tuple(memories), tuple(states)
+        return search.ensemble([engine.step for engine in self.engines]), tuple(memories), tuple(states)
 
     def _covering(self, memory: Any, state: Any, mask: Tensor) -> tuple[Any, Any, Any]:
-        model = self.runs[0].model
+        engine = self.engines[0]
         if not self.config.coverage:
-            return model.step, memory, state
+            return engine.step, memory, state
         seen = (~mask.squeeze(1)).to(torch.float32)
-        return search.covering(model.attending_step), memory, search.Covered(state, seen)
+        return search.covering(engine.attending_step), memory, search.Covered(state, seen)
 
     def _limits(self, mask: Tensor, prefix: Sequence[list[int]], required: Sequence[list[list[int]]]) -> Tensor:
         """(B,) most steps of each: what training validated with, and room for what has to be said."""

@@ -11,6 +11,7 @@ import torch
 
 from seq2see.data.batch import Batch
 from seq2see.data.store import encode_sources
+from seq2see.engines import Engine
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate import sentence_chrf
 from seq2see.look import AttentionMap, Kind, attention_map, joined
@@ -47,10 +48,12 @@ class _Task:
 class Translator:
     """Made by `seq2see.load` or `seq2see.train`. Several runs speak as one ensemble; maps are of the first."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], engines: Sequence[Engine] = ()) -> None:
+        """engines: what computes the steps of each run while searching; the torch models themselves, if none."""
         if not runs:
             raise ConfigError("a translator needs at least one run")
         self.runs = tuple(runs)
+        self.engines: tuple[Engine, ...] = tuple(engines) or tuple(run.model for run in runs)
         _check_ensemble(self.runs)
 
     @property
@@ -123,7 +126,7 @@ class Translator:
 
         agree   of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
         """
-        decoding = Decoding(self.runs, search or DEFAULT, record)
+        decoding = Decoding(self.runs, self.engines, search or DEFAULT, record)
         numbered = (
             one if isinstance(one, Request) else Request(one, number=number) for number, one in enumerate(texts)
         )

@@ -1,0 +1,193 @@
+"""`encode` and `step` of any family as ONNX graphs, in float32 or with their weights in eight bits.
+
+Batch, source length and steps made are dynamic: each dimension in which two examples differ. Weights in eight bits are
+scaled column by column and use seven of them: without VNNI, processors add two products in 16 bits, which would
+overflow with eight.
+"""
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from seq2see.errors import MissingExtraError
+from seq2see.models import Model, map_tensors
+from seq2see.vocabulary import BOS, EOS
+
+_WORTH = 32  # rows and columns of a matrix below which eight bits cost more than they save
+_ONE, _OTHER = (3, 5, 3), (4, 7, 4)  # batch, source length, steps made: two examples that differ in all of them
+
+
+class Graphs(NamedTuple):
+    """Two ONNX models, serialised."""
+
+    encode: bytes
+    step: bytes
+
+
+class _Encode(nn.Module):
+    def __init__(self, model: Model[Any, Any]) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, source: Tensor, mask: Tensor) -> Any:
+        return self.model.encode(source, mask)
+
+
+class _Step(nn.Module):
+    def __init__(self, model: Model[Any, Any]) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Tensor, memory: Any, state: Any) -> Any:
+        return self.model.step(tokens, memory, state)
+
+
+def leaves(tree: Any) -> list[Tensor]:
+    """The tensors of a Memory or State, in order."""
+    found: list[Tensor] = []
+
+    def take(x: Tensor) -> Tensor:
+        found.append(x)
+        return x
+
+    map_tensors(tree, take)
+    return found
+
+
+def grown(tree: Any, values: list[Tensor]) -> Any:
+    """The same tree with other leaves."""
+    waiting = iter(values)
+    return map_tensors(tree, lambda _: next(waiting))
+
+
+def export(model: Model[Any, Any]) -> Graphs:
+    """The model as it stands, in float32."""
+    require()
+    with torch.no_grad(), _quiet():
+        encode = _export(_Encode(model), example_source(*_ONE[:2]), example_source(*_OTHER[:2]))
+        step = _export(_Step(model), example_step(model, *_ONE), example_step(model, *_OTHER))
+    return Graphs(encode, step)
+
+
+def require() -> None:
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime  # type: ignore[import-untyped]  # noqa: F401
+        import onnxscript  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("the engines onnx and int8", "fast") from None
+
+
+def example_source(batch: int, length: int) -> tuple[Tensor, Tensor]:
+    """Sources of one word, again and again, with nothing masked."""
+    return torch.full((batch, length), EOS), torch.ones(batch, 1, length, dtype=torch.bool)
+
+
+def example_step(model: Model[Any, Any], batch: int, length: int, steps: int) -> tuple[Tensor, Any, Any]:
+    """The arguments of `step` after a few steps."""
+    memory = model.encode(*example_source(batch, length))
+    state = model.start(memory)
+    tokens = torch.full((batch,), BOS)
+    for _ in range(steps):
+        _, state = model.step(tokens, memory, state)
+    return tokens, memory, state
+
+
+def _export(module: nn.Module, one: tuple[Any, ...], other: tuple[Any, ...]) -> bytes:
+    program = torch.onnx.export(module.eval(), one, dynamo=True, dynamic_shapes=_dynamic(one, other), verbose=False)
+    assert program is not None
+    content: bytes = program.model_proto.SerializeToString()
+    return content
+
+
+def _dynamic(one: Any, other: Any) -> Any:
+    """For each tensor of two like trees the dimensions in which they differ."""
+    if isinstance(one, Tensor):
+        sizes = enumerate(zip(one.shape, other.shape, strict=True))
+        return {place: torch.export.Dim.DYNAMIC for place, (here, there) in sizes if here != there}
+    branches = [_dynamic(*both) for both in zip(one, other, strict=True)]
+    return type(one)(*branches) if hasattr(one, "_fields") else tuple(branches)
+
+
+def in_eight_bits(graphs: Graphs) -> Graphs:
+    """The same graphs with every product with a constant matrix in integers, activations scaled as they come."""
+    require()
+    with _quiet():
+        return Graphs(*(_quantised(graph) for graph in graphs))
+
+
+def _quantised(content: bytes) -> bytes:
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+
+    graph = _plain_products(onnx.load_from_string(content))
+    weights = graph.graph.initializer
+    matrices = {weight.name for weight in weights if len(weight.dims) == 2 and min(weight.dims) >= _WORTH}
+    products = [node for node in graph.graph.node if node.op_type == "MatMul"]
+    others = [node.name for node in products if node.input[1] not in matrices]
+    if len(others) == len(products):
+        return content
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = Path(folder) / "given.onnx", Path(folder) / "made.onnx"
+        onnx.save(graph, given)
+        quantize_dynamic(
+            given,
+            made,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+            op_types_to_quantize=["MatMul"],
+            nodes_to_exclude=others,
+        )
+        return made.read_bytes()
+
+
+def _plain_products(model: Any) -> Any:
+    """`Gemm` with a constant matrix as MatMul and Add, which the quantiser knows.
+
+    Its own rewriting turns the matrix around where it lies, and ruins it for others: tied word vectors.
+    """
+    from onnx import helper, numpy_helper
+
+    graph = model.graph
+    del graph.value_info[:]  # shapes that would no longer be true
+    weights = {weight.name: weight for weight in graph.initializer}
+    nodes = []
+    for node in graph.node:
+        told = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
+        scaled = told.get("alpha", 1.0) != 1.0 or told.get("beta", 1.0) != 1.0 or told.get("transA", 0)
+        if node.op_type != "Gemm" or node.input[1] not in weights or scaled:
+            nodes.append(node)
+            continue
+        matrix = numpy_helper.to_array(weights[node.input[1]])
+        turned = matrix.T.copy() if told.get("transB", 0) else matrix
+        name = f"{node.name}.matrix"
+        graph.initializer.append(numpy_helper.from_array(turned, name))
+        biased = len(node.input) > 2
+        product = f"{node.name}.product" if biased else node.output[0]
+        nodes.append(helper.make_node("MatMul", [node.input[0], name], [product], f"{node.name}.matmul"))
+        if biased:
+            nodes.append(helper.make_node("Add", [product, node.input[2]], [node.output[0]], f"{node.name}.bias"))
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return model
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """torch's exporter and the quantiser say much that nobody can act on, also through the root logger."""
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,139 @@
+"""Engines in a run folder: made once, made again when they must be, and the translator says the same with them."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
+
+from folders import SOURCES, make_run
+
+import seq2see
+from seq2see.engines import make_engine
+from seq2see.engines.keeping import FOLDER, TOLD
+from seq2see.errors import ConfigError
+from seq2see.search import SearchConfig
+from seq2see.training.folder import load_run
+
+try:
+    import onnx
+    import onnxruntime  # noqa: F401
+    import onnxscript  # noqa: F401
+except ImportError as missing:
+    if os.environ.get("CI") == "true":
+        raise
+    pytest.skip(f"{missing.name} is not installed: pip install 'seq2see[fast]'", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A Transformer with one matrix for three uses, with both engines."""
+    run = make_run(tmp_path_factory.mktemp("runs") / "run", "transformer", sharp=1.5, tie="target", layers=1)
+    for name in ("onnx", "int8"):
+        make_engine(load_run(run), name)
+    return run
+
+
+@pytest.fixture
+def run(made, tmp_path) -> Path:
+    shutil.copytree(made, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_an_engine_is_made_once(run):
+    told: list[str] = []
+    for name in ("onnx", "int8"):
+        make_engine(load_run(run), name, told.append)
+    assert told == []
+
+
+@pytest.mark.parametrize("harm", ["weights", "graph", "cut short", "no digest"])
+def test_an_engine_that_no_longer_fits_is_made_again(run, harm, monkeypatch):
+    folder = run / FOLDER / "onnx"
+    if harm == "weights":
+        other = make_run(run.parent / "other", "transformer", sharp=1.5, tie="target", layers=1, seed=3)
+        shutil.copytree(run / FOLDER, other / FOLDER)
+        run, folder = other, other / FOLDER / "onnx"
+    elif harm == "graph":
+        (folder / "step.onnx").write_bytes((folder / "step.onnx").read_bytes()[:-1] + b"x")
+    elif harm == "cut short":
+        (folder / TOLD).write_text("{")
+    else:
+        (folder / TOLD).unlink()
+    before = (folder / "step.onnx").read_bytes()
+    told: list[str] = []
+    engine = make_engine(load_run(run), "onnx", told.append)
+    assert len(told) == 1
+    assert "making the engine onnx" in told[0]
+    assert (folder / "step.onnx").read_bytes() != before or harm in ("cut short", "no digest")
+    tokens, model = torch.tensor([1, 1]), load_run(run).model
+    source, mask = torch.tensor([[5, 6, 2], [7, 8, 2]]), torch.ones(2, 1, 3, dtype=torch.bool)
+    with torch.no_grad():
+        memory, outside = model.encode(source, mask), engine.encode(source, mask)
+        expected, _ = model.step(tokens, memory, model.start(memory))
+        got, _ = engine.step(tokens, outside, engine.start(outside))
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-4)
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_hindrance(run):
+    shutil.rmtree(run / FOLDER / "int8")
+    (run / FOLDER / "int8").write_text("a file where the folder would be")
+    told: list[str] = []
+    make_engine(load_run(run), "int8", told.append)
+    assert "could not be kept" in told[1]
+
+
+def test_eight_bits_are_used_and_stay_near(run):
+    graph = onnx.load(run / FOLDER / "int8" / "step.onnx").graph
+    assert sum(node.op_type == "MatMulInteger" for node in graph.node) >= 8
+    model = load_run(run).model
+    engine = make_engine(load_run(run), "int8")
+    source, mask = torch.tensor([[5, 6, 9, 2]]), torch.ones(1, 1, 4, dtype=torch.bool)
+    with torch.no_grad():
+        memory, outside = model.encode(source, mask), engine.encode(source, mask)
+        expected, _ = model.step(torch.tensor([1]), memory, model.start(memory))
+        got, _ = engine.step(torch.tensor([1]), outside, engine.start(outside))
+    assert not torch.equal(got, expected)
+    assert float((got - expected).norm() / expected.norm()) < 0.05
+
+
+@pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(beam=4, length_penalty="gnmt", nbest=3)])
+def test_a_translator_says_the_same_with_onnx(run, config):
+    ours, outside = seq2see.load(run), seq2see.load(run, engine="onnx")
+    for one, other in zip(
+        ours.translate(SOURCES, search=config), outside.translate(SOURCES, search=config), strict=True
+    ):
+        assert [x.tokens for x in one.nbest] == [x.tokens for x in other.nbest]
+        assert [x.score for x in one.nbest] == pytest.approx([x.score for x in other.nbest], abs=1e-3)
+        assert other.attention is not None
+
+
+def test_what_an_engine_cannot_do_is_said(run):
+    with pytest.raises(ConfigError, match="engine torch"):
+        seq2see.load(run, engine="onnx").translate(SOURCES[0], search=SearchConfig(beam=2, coverage=0.2))
+    with pytest.raises(ConfigError, match="did you mean 'int8'"):
+        seq2see.load(run, engine="int9")
+
+
+def test_the_command_line_takes_an_engine(run, capfd, monkeypatch):
+    from seq2see.cli import main
+
+    source = run.parent / "in.txt"
+    source.write_text("".join(f"{line}\n" for line in SOURCES))
+    said = []
+    for engine in ("torch", "onnx"):
+        monkeypatch.setattr(sys, "argv", ["seq2see", "translate", str(run), str(source), "--engine", engine])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code in (0, None)
+        said.append(capfd.readouterr().out)
+    assert said[0] == said[1]
+    monkeypatch.setattr(sys, "argv", ["seq2see", "translate", str(run), str(source), "--engine", "tpu"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "expected one of torch, onnx, int8" in capfd.readouterr().err
