@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from seq2see.cli import main
-from seq2see.look import AttentionMap
+from seq2see.data import corpora
+from seq2see.evaluate.alignment import Gold
+from seq2see.look import AttentionMap, best_head, load_best
+from seq2see.look.alignment import METHODS
+from seq2see.session import load
+from seq2see.session.aligning import look_all
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from folders import SOURCES, TARGETS, make_run
@@ -149,6 +154,37 @@ def test_alignments_of_pairs_with_gold(
     best = min(min(row) for row in told["heads"])
     assert told["aer"] == pytest.approx(best)
     assert 0 < told["diagonal"]["aer"] < 1
+
+
+def test_a_built_in_corpus_is_judged_on_other_pairs_than_the_head_was_chosen_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(tmp_path / "run", "transformer", sharp=2.0)
+    monkeypatch.setattr("seq2see.session.aligning.CHOOSING", 6)
+    given = ["align", run, "builtin:phrases-basic", "--limit", 3, "--json", "--heads"]
+    assert seq2see(monkeypatch, *given) == 0
+    told = json.loads(capsys.readouterr().out)
+    chosen = list(corpora.examples("phrases-basic", "validation", limit=6))
+    maps = list(look_all(load(run), [(one.source, one.target) for one in chosen]))
+    best = best_head(maps, [Gold(frozenset(one.alignment or ())) for one in chosen])
+    assert (told["layer"], told["head"]) == (best.layer, best.head)
+    assert load_best(run / "alignment.json") == pytest.approx(best)
+    # What is told is of the test split: as a table of all its heads says, not what the choice was made by.
+    assert told["pairs"] == 3
+    assert told["aer"] == pytest.approx(told["heads"][best.layer][best.head])
+    assert told["aer"] != pytest.approx(best.aer)
+
+
+def test_every_method_aligns(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pairs.tsv").write_text(f"{SOURCES[0]}\t{TARGETS[0]}\n")
+    lines = set()
+    for method in METHODS:
+        options = ["--method", method, "--threshold", 0.26, "--layer", 0, "--head", 0]
+        assert seq2see(monkeypatch, "align", run, tmp_path / "pairs.tsv", *options) == 0
+        lines.add(capsys.readouterr().out)
+    assert len(lines) > 1
 
 
 def test_alignment_mistakes_get_one_line(

@@ -17,7 +17,7 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager, get_font
 
 from seq2see.look import fonts
-from seq2see.look.picture import picture, render
+from seq2see.look.picture import Format, picture, render
 
 SCRIPTS = [
     ["나는"],
@@ -49,6 +49,25 @@ def test_every_script_is_drawn_without_a_warning(tmp_path: Path, form: str, head
     everything(heads).save(path)
     assert path.read_bytes().startswith(FORMS[form])
     everything().without_sinks().words().save(path)
+
+
+# One that matplotlib's own font has, one that it has not, a skin tone, a flag, a keycap, a family held by joiners.
+EMOJI = ["😀", "🚀", "👍🏽", "🇰🇷", "7️⃣", "👨‍👩‍👧"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_emoji_are_drawn_or_spelled_out_without_a_warning(form: Format, emoji: str) -> None:
+    file = render(random_map([[f"좋다{emoji}"], [emoji]], [[emoji, "ok"]]), form)
+    assert file.startswith(FORMS[form])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_glyph_that_no_font_has_would_be_noticed(form: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tests above rest on: matplotlib warns, in each kind of file, and a warning is an error here."""
+    monkeypatch.setattr("seq2see.look.picture.drawable", str)
+    with pytest.warns(UserWarning, match="[Gg]lyph"):
+        render(random_map([["a"]], [["\U0010fffd"]]), form)
 
 
 def test_glyphs_come_from_fonts_that_have_them() -> None:

@@ -13,7 +13,7 @@ from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate.alignment import Gold, flipped, score_alignments
 from seq2see.look import AttentionMap, Best, best_head, head_errors, load_best, save_best
-from seq2see.look.alignment import METHODS, grow_diagonal
+from seq2see.look.alignment import METHODS, balanced, grow_diagonal
 
 permutations = st.integers(1, 6).flatmap(lambda size: st.permutations(range(size)))
 
@@ -42,6 +42,25 @@ def test_threshold_counts_the_share_among_words() -> None:
     for wrong in (0, 1.1):
         with pytest.raises(ConfigError, match="threshold"):
             attention.alignment("threshold", threshold=wrong)
+
+
+def test_balancing_gives_a_word_beside_a_greedy_one_its_row_back() -> None:
+    """Every row looks most at a1; b0 cares for a0 more than anybody else does, b2 for a2."""
+    attention = of_matrix([[0.4, 0.6, 0.0], [0.05, 0.9, 0.05], [0.0, 0.6, 0.4]])
+    assert attention.alignment("argmax").pairs == ((1, 0), (1, 1), (1, 2))
+    assert attention.alignment("balanced", threshold=0.5).pairs == ((0, 0), (1, 1), (2, 2))
+    assert attention.alignment("balanced", threshold=0.2).pairs == ((0, 0), (1, 0), (1, 1), (1, 2), (2, 2))
+
+
+def test_balancing_divides_by_what_a_column_gets_and_rows_sum_to_one() -> None:
+    assert balanced(np.array([[0.5, 0.5], [0.1, 0.9]])) == pytest.approx(
+        np.array([[70 / 100, 30 / 100], [7 / 34, 27 / 34]])
+    )
+    weights = np.random.default_rng(0).random((5, 4))
+    weights[2] = weights[:, 1] = 0  # a row outside a local window, a word that nobody looks at
+    found = balanced(weights)
+    assert not found[:, 1].any()
+    assert found.sum(axis=1) == pytest.approx([1, 1, 0, 1, 1])
 
 
 def test_symmetric_drops_what_only_rows_say_far_from_anything_agreed() -> None:

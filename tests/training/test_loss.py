@@ -52,3 +52,15 @@ def test_alignment_loss_is_least_on_the_links() -> None:
     looks = [[Look("encoder", 0, wrong), Look("cross", 0, weights)] for weights in (right, wrong)]
     assert float(alignment_loss(looks[0], links)) == pytest.approx(0.0)
     assert float(alignment_loss(looks[1], links)) == pytest.approx(-float(torch.log(torch.tensor(0.05))))
+
+
+def test_one_head_of_the_last_layer_is_guided() -> None:
+    torch.manual_seed(0)
+    layers = [torch.rand(2, 3, 4, 5).softmax(dim=-1).requires_grad_() for _ in range(2)]
+    links = torch.zeros(2, 4, 5)
+    links[:, 1, 2] = 1.0
+    looks = [Look("cross", number, weights) for number, weights in enumerate(layers)]
+    first, last = torch.autograd.grad(alignment_loss(looks, links), layers, allow_unused=True)
+    assert first is None
+    assert (last[:, 0, 1, 2] < 0).all()
+    assert int(torch.count_nonzero(last)) == 2  # nothing else is told where to look: no other head, row or column

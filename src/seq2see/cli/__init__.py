@@ -6,7 +6,21 @@ import sys
 import typer
 
 from seq2see import __version__
-from seq2see.cli import align, compare, data, demo, doctor, evaluate, explain, look, train, translate, verify_resume
+from seq2see.cli import (
+    align,
+    compare,
+    data,
+    demo,
+    doctor,
+    evaluate,
+    explain,
+    look,
+    speak,
+    style,
+    train,
+    translate,
+    verify_resume,
+)
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(
@@ -25,6 +39,8 @@ app.command("explain")(explain.explain)
 app.command("align")(align.align)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("speak")(speak.speak)
+app.command("style")(style.style)
 app.command("data")(data.data)
 app.command("verify-resume")(verify_resume.verify_resume)
 app.command("doctor")(doctor.doctor)

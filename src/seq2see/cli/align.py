@@ -3,15 +3,16 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
+    from seq2see.data.sources import Split
     from seq2see.evaluate.alignment import Counts, Gold
-    from seq2see.look import AttentionMap, Method
+    from seq2see.look import AttentionMap
     from seq2see.session import Translator
 
 
@@ -32,8 +33,8 @@ def align(
     flip: Annotated[
         bool, typer.Option("--flip", help="The pairs and the gold are the other way round than the run.")
     ] = False,
-    method: Annotated[str, typer.Option(help="argmax, threshold or symmetric.")] = "argmax",
-    threshold: Annotated[float, typer.Option(help="Of --method threshold: share of a row.")] = 0.25,
+    method: Annotated[str, typer.Option(help="argmax, threshold, balanced or symmetric.")] = "argmax",
+    threshold: Annotated[float, typer.Option(help="Of --method threshold and balanced: share of a row.")] = 0.25,
     reverse: Annotated[
         Path | None,
         typer.Option(
@@ -57,7 +58,8 @@ def align(
     """Align the words of existing pairs by the model's attention: a Pharaoh line `0-0 1-2` for each pair.
 
     With gold: alignment error rate, precision and recall, beside a diagonal that reads nothing. Of a built-in corpus
-    with known alignment (builtin:phrases) the gold comes with it; its test split is used, which training never sees.
+    with known alignment (builtin:phrases) the gold comes with it: the test split is aligned, which training never
+    sees, and the head is chosen by validation pairs.
 
     \b
     seq2see align runs/ko-en pairs.tsv --out pairs.align
@@ -66,11 +68,12 @@ def align(
     """
     import torch
 
+    from seq2see.look.alignment import METHODS
     from seq2see.session import load
     from seq2see.session.aligning import look_all
 
-    if method not in ("argmax", "threshold", "symmetric"):
-        raise ConfigError(f"--method {method}: expected one of argmax, threshold, symmetric")
+    if method not in METHODS:
+        raise ConfigError(f"--method {method}: expected one of {', '.join(METHODS)}")
     if (layer is None) != (head is None):
         raise ConfigError("--layer and --head belong together")
     torch.set_num_threads(1)
@@ -79,12 +82,12 @@ def align(
     texts, judged = _read(pairs, gold, annotated, limit, flip=flip)
     if (heads or as_json) and judged is None:
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
-    best = _head(translator, texts, judged, back, layer, head)
+    best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
     lines, found = [], []
     returning = iter(look_all(back, [(b, a) for a, b in texts])) if back is not None and method == "symmetric" else None
     for whole in look_all(translator, texts):
         one = whole.layer(best.layer).head(best.head)
-        alignment = one.alignment(cast("Method", method), threshold=threshold, reverse=_back(returning, back))
+        alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
         found.append(frozenset(alignment.pairs))
         lines.append(str(alignment))
     _write(lines, out, quiet=as_json or heads)
@@ -93,7 +96,13 @@ def align(
 
 
 def _read(
-    pairs: list[str], gold: Path | None, annotated: Path | None, limit: int | None, *, flip: bool
+    pairs: list[str],
+    gold: Path | None,
+    annotated: Path | None,
+    limit: int | None,
+    *,
+    flip: bool,
+    split: "Split" = "test",
 ) -> "tuple[list[tuple[str, str]], list[Gold] | None]":
     from itertools import islice
 
@@ -106,7 +115,7 @@ def _read(
     if len(pairs) == 1 and pairs[0].endswith((".src-tgt", ".bitext")):
         texts = [(normalise(a), normalise(b)) for a, b in islice(read_bitext(pairs[0]), limit)]
     else:
-        samples = list(islice((s for source in parse_sources(pairs, split="test") for s in source.samples()), limit))
+        samples = list(islice((s for source in parse_sources(pairs, split=split) for s in source.samples()), limit))
         texts = [(sample.pair.source, sample.pair.target) for sample in samples]
         if samples and all(sample.links is not None for sample in samples):
             judged = [Gold(frozenset(sample.links or ())) for sample in samples]
@@ -124,10 +133,19 @@ def _read(
     return texts, judged
 
 
+def _choosing(pairs: list[str], *, flip: bool) -> "tuple[list[tuple[str, str]], list[Gold] | None] | None":
+    """Of built-in corpora, pairs of another split: the head is not chosen by the very sentences it is judged on."""
+    from seq2see.data.sources import BUILTIN
+    from seq2see.session.aligning import CHOOSING
+
+    if not all(name.startswith(BUILTIN) for name in pairs):
+        return None
+    return _read(pairs, None, None, CHOOSING, flip=flip, split="validation")
+
+
 def _head(
     translator: "Translator",
-    texts: "list[tuple[str, str]]",
-    judged: "list[Gold] | None",
+    choosing: "tuple[list[tuple[str, str]], list[Gold] | None]",
     back: "Translator | None",
     layer: int | None,
     head: int | None,
@@ -137,7 +155,7 @@ def _head(
 
     if layer is not None and head is not None:
         return Best(layer, head, 0.0)
-    chosen = choose_head(translator, texts, judged, reverse=back)
+    chosen = choose_head(translator, *choosing, reverse=back)
     print(f"seq2see: reading layer {chosen.best.layer}, head {chosen.best.head}: {chosen.how}", file=sys.stderr)
     return chosen.best
 

@@ -23,7 +23,7 @@ _EXTRAS = {
     "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
     "ctranslate2": ("export to CTranslate2", ("ctranslate2",)),
     "formats": (".tmx and .xlf files", ("lxml",)),
-    "speech": ("voices", ("soundfile", "librosa", "pyworld")),
+    "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
     "scale": ("translation on many machines", ("ray",)),
     "korean": ("Korean morphemes", ("kiwipiepy",)),
     "tensorboard": ("TensorBoard events", ("tensorboard",)),

@@ -17,7 +17,8 @@ def train(
         list[str] | None,
         typer.Argument(
             help="A .tsv .csv .jsonl .tmx .po .mo .xlf file, two plain text files (source, target), or builtin:NAME "
-            "(phrases, dates, reverse, copy, sort); plain or .gz; several make a mixture, `a.tsv:2` counts twice.",
+            "(phrases, dates, reverse, copy, sort); plain or .gz; several make a mixture, `a.tsv:2` counts twice. "
+            "For --model tacotron: an LJSpeech folder, a .tsv of recording<tab>text, or builtin:espeak.",
             show_default=False,
         ),
     ] = None,
@@ -27,7 +28,8 @@ def train(
     model: Annotated[
         str | None,
         typer.Option(
-            help="rnn, rnnsearch, luong, convs2s, bytenet or transformer.  [default: transformer]", show_default=False
+            help="rnn, rnnsearch, luong, convs2s, bytenet, transformer; or tacotron, a voice.  [default: transformer]",
+            show_default=False,
         ),
     ] = None,
     size: Annotated[
@@ -85,6 +87,7 @@ def train(
     seq2see train pairs.tsv --out runs/ko-en
     seq2see train builtin:dates --model luong --out runs/dates
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
+    seq2see train builtin:espeak --model tacotron --out runs/voice
     seq2see train --resume --out runs/de-en
     """
     if list_settings:
@@ -131,14 +134,30 @@ def seconds(text: str) -> float:
 
 
 def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
+    from seq2see.training.folder import VOICE
     from seq2see.training.reporting import ConsoleVoice
     from seq2see.training.run import new_config, train_run
 
+    if settings.get("model", {}).get("family") == VOICE:
+        _start_voice(settings, out, base)
+        return
     if base is not None:
         settings = _as_base(settings, base)
     config = new_config(settings)
     with ConsoleVoice() as voice:
         ended = train_run(config, out, voice, base=base)
+    _say_end(ended, out)
+
+
+def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None:
+    from seq2see.speech.training import new_config, train_voice
+    from seq2see.training.reporting import ConsoleVoice
+
+    if base is not None:
+        raise ConfigError("--from is for models of text; a voice starts fresh")
+    config = new_config(settings)
+    with ConsoleVoice() as voice:
+        ended = train_voice(config, out, voice)
     _say_end(ended, out)
 
 
@@ -156,7 +175,7 @@ def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
 
 def _resume(out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None) -> None:
     from seq2see.training.config import merge
-    from seq2see.training.folder import read_run_config
+    from seq2see.training.folder import VOICE, read_run_config
     from seq2see.training.reporting import ConsoleVoice
     from seq2see.training.run import resumed_config, train_run
 
@@ -165,7 +184,12 @@ def _resume(out: Path, given: dict[str, Any], changed: dict[str, Any], base: Pat
     training = {"training": given["training"]} if given.get("training") else {}
     config = resumed_config(out, merge(training, changed))
     with ConsoleVoice() as voice:
-        ended = train_run(config, out, voice, resume=True)
+        if config.model.get("family") == VOICE:
+            from seq2see.speech.training import train_voice
+
+            ended = train_voice(config, out, voice, resume=True)
+        else:
+            ended = train_run(config, out, voice, resume=True)
     _say_end(ended, out)
 
 

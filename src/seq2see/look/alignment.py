@@ -2,6 +2,8 @@
 
 argmax      each target word with the source word it looked at most
 threshold   every pair with at least a given share of the row
+balanced    the same after every column has been scaled to one sum and every row back to 1: a word whose neighbours
+            draw all eyes gets back the rows that look at it more than others do
 symmetric   what rows and columns agree on, grown along the diagonal (Koehn 2003); columns may come from a model of
             the other direction
 """
@@ -23,7 +25,7 @@ from seq2see.evaluate.alignment import Gold, Link, pharaoh
 if TYPE_CHECKING:
     from seq2see.look.map import AttentionMap
 
-Method = Literal["argmax", "threshold", "symmetric"]
+Method = Literal["argmax", "threshold", "balanced", "symmetric"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Links = NDArray[np.bool_]
@@ -70,6 +72,8 @@ def align(
             found = row_peaks(weights)
         case "threshold":
             found = above(weights, threshold)
+        case "balanced":
+            found = above(balanced(weights), threshold)
         case "symmetric":
             columns = row_peaks(weights.T if reverse is None else reverse).T
             found = grow_diagonal(row_peaks(weights), columns)
@@ -92,6 +96,19 @@ def above(weights: NDArray[Number], threshold: float) -> Links:
         raise ConfigError(f"threshold = {threshold} is not in (0, 1]")
     sums = weights.sum(axis=-1, keepdims=True)
     return (weights > 0) & (weights >= threshold * sums)
+
+
+def balanced(weights: NDArray[Number]) -> NDArray[np.float64]:
+    """(T, S): columns scaled to one sum, then rows to 1; what is all zero stays so.
+
+    The first round of Sinkhorn's scaling. Further ones made words that are rightly looked at often too equal to others
+    (docs/log.md).
+    """
+    found = weights.astype(np.float64)
+    for axis in (0, 1):
+        sums = found.sum(axis=axis, keepdims=True)
+        found = np.divide(found, sums, out=np.zeros_like(found), where=sums > 0)
+    return found
 
 
 def grow_diagonal(forward: Links, backward: Links) -> Links:

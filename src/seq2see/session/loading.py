@@ -1,24 +1,45 @@
 """`seq2see.load` and `seq2see.train`: from a run folder, or from pairs, to a translator."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seq2see import durable
+from seq2see.engines import EngineName, make_engine
 from seq2see.errors import ConfigError, DataError
 from seq2see.session.translator import Translator, run_paths
 from seq2see.training.config import merge
-from seq2see.training.folder import PAIRS, load_run
+from seq2see.training.folder import PAIRS, VOICE, load_run, read_run_config
 from seq2see.training.reporting import ConsoleVoice, SilentVoice
 from seq2see.training.run import new_config, resume_command, train_run
 
 Pairs = str | Path | Sequence[str | Path] | Sequence[tuple[str, str]]
 
 
-def load(run: str | Path | Sequence[str | Path]) -> Translator:
-    """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed."""
-    return Translator([load_run(path) for path in run_paths(run)])
+def load(
+    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] = print
+) -> Translator:
+    """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed.
+
+    engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, the fastest, its weights
+             rounded to eight bits. Attention, scores and explanations are of the torch model always.
+    say      hears that an engine is being made, which takes a while the first time
+    """
+    runs = [load_run(path) for path in run_paths(run)]
+    return Translator(runs, [make_engine(one, engine, say) for one in runs])
+
+
+def open_run(
+    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] = print
+) -> Any:
+    """`seq2see.load`: a Translator, or a Voice if the folder holds one. The settings are those of `load`."""
+    paths = run_paths(run)
+    if len(paths) == 1 and read_run_config(paths[0]).model.get("family") == VOICE:
+        from seq2see.speech.synthesis import Voice
+
+        return Voice.load(paths[0])
+    return load(paths, engine=engine, say=say)
 
 
 def train(

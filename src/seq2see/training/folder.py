@@ -12,12 +12,14 @@ pairs.jsonl              pairs that were given as a list rather than as a file; 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from torch import nn
 
 from seq2see import durable
 from seq2see.errors import RunError
@@ -29,6 +31,7 @@ from seq2see.training.weights import save_weights
 CONFIG, WEIGHTS, MANIFEST = "config.json", "model.safetensors", "manifest.json"
 TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")
 PAIRS = ("pairs.jsonl", "valid.jsonl")
+VOICE = "tacotron"  # the family that has a folder of its own kind: seq2see.speech.training
 _LISTED = (CONFIG, *TOKENIZERS, WEIGHTS)  # what the manifest vouches for
 
 
@@ -63,8 +66,16 @@ def load_tokenizers(path: Path) -> tuple[Tokenizer, Tokenizer]:
 def load_run(path: Path) -> Run:
     """A finished run, every file checked against the manifest."""
     config = read_run_config(path)
-    _check_manifest(path)
+    if config.model.get("family") == VOICE:
+        raise RunError(f"{path}: is a voice; use `seq2see speak {path}`")
+    check_manifest(path)
     model = from_config(load_config(config.model))
+    load_weights(path, model)
+    return Run(path, config, load_tokenizers(path), model.eval())
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """The weights of a run into a model made from its config."""
     try:
         weights = load_file(path / WEIGHTS)
     except (OSError, SafetensorError) as error:
@@ -79,28 +90,28 @@ def load_run(path: Path) -> Run:
                 f"{path / WEIGHTS}: {name} has shape {tuple(value.shape)}, the model {tuple(expected[name].shape)}"
             )
     model.load_state_dict(weights)
-    return Run(path, config, load_tokenizers(path), model.eval())
 
 
-def finish(path: Path, model: Model[Any, Any]) -> None:
+def finish(path: Path, model: nn.Module, listed: Sequence[str] = _LISTED) -> None:
     """The last word of training: the weights, then the manifest."""
     save_weights(path / WEIGHTS, model.state_dict())
-    durable.write_json(path / MANIFEST, {name: durable.digest(path / name) for name in _LISTED})
+    durable.write_json(path / MANIFEST, {name: durable.digest(path / name) for name in listed})
 
 
 def is_finished(path: Path) -> bool:
     return (path / MANIFEST).exists()
 
 
-def _check_manifest(path: Path) -> None:
+def check_manifest(path: Path, listed: Sequence[str] = _LISTED) -> None:
+    """Every file of a finished run is what training wrote."""
     try:
         manifest = json.loads((path / MANIFEST).read_text())
     except FileNotFoundError:
         raise RunError(f"{path}: training has not finished; go on with `seq2see train --resume --out {path}`") from None
     except (OSError, ValueError) as error:
         raise RunError(f"{path / MANIFEST}: cannot be read ({error})") from None
-    if not isinstance(manifest, dict) or not set(_LISTED) <= manifest.keys():
-        raise RunError(f"{path / MANIFEST}: cannot be read (it does not list {', '.join(_LISTED)})")
+    if not isinstance(manifest, dict) or not set(listed) <= manifest.keys():
+        raise RunError(f"{path / MANIFEST}: cannot be read (it does not list {', '.join(listed)})")
     for name, expected in manifest.items():
         try:
             found = durable.digest(path / Path(name).name)

@@ -51,11 +51,11 @@ def _model_config(config: RunConfig, source_vocabulary: int, target_vocabulary: 
 def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = False, base: Path | None = None) -> Ended:
     """Trains into `out`. With `resume` its own config goes, changed only in what `config` says of training."""
     if not resume:
-        _claim(out)
-    with _Lock(out):
+        claim(out)
+    with Lock(out):
         if not resume:
             _begin(config, out, voice, base)
-        config = _settled(config, out, resume=resume)
+        config = settled(config, out, resume=resume)
         prepared = prepare(config, out, voice.message, voice.counting)
         model = _model(config, prepared, out, base)
         device = choose_device(config.training)
@@ -65,7 +65,7 @@ def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = Fals
             trainer = Trainer[Loaded](task, config.training, out, voice, stop)
             resumed = resume and trainer.resume()
             steps, threads = _plan(task, config, trainer.progress.step, voice)
-            _remember_threads(config, threads, out)
+            remember_threads(config, threads, out)
             total = steps if config.training.time_limit is None or not resumed else trainer.progress.total
             voice.total(total)
             ended = trainer.train(total)
@@ -74,7 +74,7 @@ def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = Fals
         return ended
 
 
-def _settled(config: RunConfig, out: Path, *, resume: bool) -> RunConfig:
+def settled(config: RunConfig, out: Path, *, resume: bool) -> RunConfig:
     """What config.json says; a resumed run that was told something new says so there."""
     saved = folder.read_run_config(out)
     if not resume or config == saved:
@@ -83,7 +83,7 @@ def _settled(config: RunConfig, out: Path, *, resume: bool) -> RunConfig:
     return config
 
 
-def _remember_threads(config: RunConfig, threads: int, out: Path) -> None:
+def remember_threads(config: RunConfig, threads: int, out: Path) -> None:
     """A resumed run must not probe again: it could choose otherwise, and end with other last bits."""
     if config.training.threads != threads:
         saved = merge(config.model_dump(mode="json"), {"training": {"threads": threads}})
@@ -103,7 +103,7 @@ def resumed_config(out: Path, changes: Mapping[str, Any]) -> RunConfig:
     return read_config(merge(config.model_dump(mode="json"), changes))
 
 
-def _claim(out: Path) -> None:
+def claim(out: Path) -> None:
     if (out / folder.CONFIG).exists():
         raise RunError(f"{out}: already holds a run; go on with it by --resume, or choose another --out")
     if out.exists() and not out.is_dir():
@@ -267,7 +267,7 @@ class Stop:
         self._asked = True
 
 
-class _Lock:
+class Lock:
     """Two trainings in one folder would ruin each other."""
 
     def __init__(self, out: Path) -> None:

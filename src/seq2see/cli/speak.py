@@ -1,0 +1,116 @@
+"""`seq2see speak`: text in, sound out."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seq2see.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from seq2see.speech.speech import Speech
+
+
+def speak(
+    run: Annotated[Path, typer.Argument(help="The run folder of a voice.", show_default=False)],
+    text: Annotated[
+        str | None,
+        typer.Argument(help="What to say.  [default: the lines of standard input, a file each]", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="A .wav or .flac file; of many lines out-0001.wav, out-0002.wav, ...")
+    ] = Path("out.wav"),
+    style: Annotated[
+        Path | None,
+        typer.Option(help="A recording to sound like.  [default: the mean style of training]", show_default=False),
+    ] = None,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            help="Style tokens by hand, such as 3=0.8,5=0.2, or 1:3=0.8 for head 1 alone; the other tokens share "
+            "the rest.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="A .png, .svg or .pdf with spectrogram, alignment and style.", show_default=False),
+    ] = None,
+) -> None:
+    """Say a text with a trained voice.
+
+    Long texts are said sentence by sentence. The names of the files that were written go to standard output.
+
+    \b
+    seq2see speak runs/voice "the happy birds sing" -o birds.wav
+    seq2see speak runs/voice "작은 새가 노래해요" --style reference.wav --plot birds.png
+    seq2see speak runs/voice "the happy birds sing" --tokens 3=0.8,5=0.2
+    seq2see speak runs/voice -o lines.wav < lines.txt
+    """
+    chosen = parse_tokens(tokens) if tokens else None
+    check_suffix(out, (".wav", ".flac"), "sound is written as .wav or .flac")
+    if plot is not None:
+        check_suffix(plot, (".png", ".svg", ".pdf"), "a picture is .png, .svg or .pdf")
+    from seq2see.speech.synthesis import Voice
+
+    voice = Voice.load(run)
+    if text is not None:
+        write(voice.speak(text, style=style, tokens=chosen), out, plot)
+        return
+    if sys.stdin.isatty():
+        print("reading standard input: type a sentence, Ctrl-D to end", file=sys.stderr)
+    number = 0
+    for number, speech in enumerate(voice.speak_all(_lines(), style=style, tokens=chosen), start=1):
+        write(speech, numbered(out, number), None if plot is None else numbered(plot, number))
+    if not number:
+        raise DataError("there is nothing to say: standard input is empty")
+
+
+def write(speech: "Speech", out: Path, plot: Path | None) -> None:
+    """The sound, the picture, and what they are called."""
+    speech.save(out)
+    if plot is not None:
+        speech.plot(plot)
+    cut_off = "" if speech.stopped else ", cut off: the voice did not find the end"
+    print(f"{speech.seconds:.2f} s of speech{cut_off}", file=sys.stderr)
+    print(out, flush=True)
+
+
+def numbered(path: Path, number: int) -> Path:
+    """out.wav -> out-0001.wav."""
+    return path.with_name(f"{path.stem}-{number:04d}{path.suffix}")
+
+
+def check_suffix(path: Path, allowed: tuple[str, ...], what: str) -> None:
+    """Said before anything is computed."""
+    if path.suffix.lower() not in allowed:
+        raise ConfigError(f"{path}: {what}, not '{path.suffix}'")
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(f"{path}: there is no folder {path.parent}")
+
+
+def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:
+    """`3=0.8,1:5=0.2` -> {3: 0.8, (1, 5): 0.2}."""
+    found: dict[int | tuple[int, int], float] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        head, colon, token = name.rpartition(":")
+        try:
+            key = (int(head), int(token)) if colon else int(token)
+            found[key] = float(value)
+        except ValueError:
+            raise ConfigError(f"--tokens {text}: '{part.strip()}' is not like 3=0.8 or 1:3=0.8") from None
+    return found
+
+
+def _lines() -> Iterator[str]:
+    """The lines of standard input that are not empty."""
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        try:
+            said = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            raise DataError("is not UTF-8", path="standard input", line=number) from None
+        if said:
+            yield said

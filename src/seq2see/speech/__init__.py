@@ -1,0 +1,1 @@
+"""Speech: text to sound with attention, and style from a reference recording."""

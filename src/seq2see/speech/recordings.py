@@ -1,0 +1,110 @@
+"""Utterances as a training reads them: letters in memory, spectrograms in one file that is mapped, not loaded."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from seq2see import durable
+from seq2see.errors import DataError
+from seq2see.speech import audio
+from seq2see.speech.audio import AudioConfig
+from seq2see.speech.corpus import Utterance
+from seq2see.speech.letters import Letters
+
+
+class Recordings:
+    """`texts[i]`, its letters `ids[i]` and its spectrogram `mel(i)`."""
+
+    def __init__(
+        self, texts: Sequence[str], ids: Sequence[Sequence[int]], frames: NDArray[np.float16], ends: NDArray[np.int64]
+    ) -> None:
+        self.texts, self.ids = texts, ids
+        self.frames, self.ends = frames, ends
+        self.lengths: NDArray[np.int64] = np.diff(ends, prepend=0)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def mel(self, place: int) -> Tensor:
+        """(frames, mels)."""
+        end = int(self.ends[place])
+        return torch.from_numpy(self.frames[end - int(self.lengths[place]) : end].astype(np.float32))
+
+
+def record(
+    path: Path,
+    utterances: Sequence[Utterance],
+    letters: Letters,
+    config: AudioConfig,
+    *,
+    longest: int,
+    counting: Callable[[int], None],
+) -> Recordings:
+    """Spectrograms of these utterances in the file `path`; what lies there already is used if it is of the same."""
+    wanted = {"utterances": [[one.name, one.text] for one in utterances], "audio": config.model_dump(mode="json")}
+    stored = _stored(path, wanted)
+    if stored is None:
+        mels = []
+        for one in utterances:
+            mels.append(spectrogram(one.audio, config).numpy().astype(np.float16))
+            counting(1)
+        stored = np.concatenate(mels), np.cumsum([len(mel) for mel in mels])
+        _store(path, wanted, *stored)
+    frames, ends = stored
+    every = Recordings([one.text for one in utterances], [letters.ids(one.text) for one in utterances], frames, ends)
+    return _without(every, longest)
+
+
+def spectrogram(path: Path, config: AudioConfig) -> Tensor:
+    """(frames, mels) of a file, the silence around it cut away."""
+    samples = audio.trimmed(audio.read(path, config.rate), config.rate)
+    return audio.log_mel(torch.from_numpy(np.ascontiguousarray(samples)), config)
+
+
+def _stored(path: Path, wanted: object) -> tuple[NDArray[np.float16], NDArray[np.int64]] | None:
+    try:
+        described = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        frames = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError):
+        return None
+    ends = np.array(described["ends"], dtype=np.int64)
+    fits = described["wanted"] == wanted and len(frames) == ends[-1]
+    return (frames, ends) if fits else None
+
+
+def _store(path: Path, wanted: object, frames: NDArray[np.float16], ends: NDArray[np.int64]) -> None:
+    """The frames first: the description beside them vouches for them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".json").unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}")  # numpy wants to end it with .npy
+    try:
+        np.save(temporary, frames, allow_pickle=False)
+        durable.sync_file(temporary)
+        temporary.rename(path)
+    except OSError as error:
+        raise durable.cannot_write(path, error) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    durable.write_json(path.with_suffix(".json"), {"wanted": wanted, "ends": ends.tolist()})
+
+
+def _without(recordings: Recordings, longest: int) -> Recordings:
+    """Only what is at most so long; the frames stay where they are."""
+    kept = np.flatnonzero(recordings.lengths <= longest).tolist()
+    if not len(kept):
+        raise DataError(f"every utterance has more than {longest} frames; raise model.lessons.longest")
+    if len(kept) == len(recordings):
+        return recordings
+    chosen = Recordings(
+        [recordings.texts[place] for place in kept],
+        [recordings.ids[place] for place in kept],
+        recordings.frames,
+        recordings.ends[kept],
+    )
+    chosen.lengths = recordings.lengths[kept]
+    return chosen

@@ -1,0 +1,245 @@
+"""From recordings to a voice: the run folder of a Tacotron, trained by the one loop.
+
+config.json          what the run was told; `model` holds the sizes, the audio and the lessons
+letters.json         the alphabet
+model.safetensors    the weights
+manifest.json        SHA-256 of the three; written last
+data/                spectrograms; can be deleted when training is over
+samples/             the fixed sentences as they sounded at each validation
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from pydantic import ValidationError
+
+from seq2see import durable
+from seq2see.errors import ConfigError, DataError, RunError, nearest
+from seq2see.models import parameters
+from seq2see.speech.corpus import Utterance, read_corpus, references
+from seq2see.speech.letters import Letters
+from seq2see.speech.recordings import Recordings, record
+from seq2see.speech.tacotron import Tacotron, TacotronConfig
+from seq2see.speech.voice_task import Exam, Lesson, VoiceTask
+from seq2see.training import folder
+from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
+from seq2see.training.loop import Ended, Trainer
+from seq2see.training.reporting import Voice, duration, memory
+from seq2see.training.run import Lock, Stop, choose_device, claim, remember_threads, settled
+
+LETTERS = "letters.json"
+LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
+_SENTENCES = 3
+
+# What suits a voice; the same names as for text, so that one list of settings is enough.
+SUITED: dict[str, Any] = {
+    "training": {
+        "steps": 6000,
+        "learning_rate": 2e-3,
+        "schedule": "cosine",
+        "warmup": 50,
+        "weight_decay": 1e-4,
+        "ema": 0.995,
+        "validate_every": 500,
+        "save_every": 250,
+        "patience": 1000,
+        "threads": 1,
+    }
+}
+
+
+def is_voice(settings: Mapping[str, Any]) -> bool:
+    """Whether these settings, or this config.json, are of a voice."""
+    return settings.get("model", {}).get("family") == folder.VOICE
+
+
+def new_config(settings: Mapping[str, Any]) -> RunConfig:
+    """Settings as a recipe has them -> a RunConfig whose model part still lacks its alphabet."""
+    config = read_config(merge(SUITED, settings))
+    if config.model.get("size", "small") != "small":
+        raise ConfigError("a tacotron has no --size; change single widths, such as --set model.decoder=256")
+    if len(config.data.train) != 1:
+        raise ConfigError(
+            f"a voice learns from one corpus, not {len(config.data.train)}: an LJSpeech folder, a TSV of "
+            "recording<tab>text, or builtin:espeak"
+        )
+    if config.data.valid:
+        raise ConfigError("a voice holds out texts of its own corpus; --valid is for pairs of texts")
+    model_config(config)  # a wrong setting is said before anything is read
+    return config
+
+
+def model_config(config: RunConfig) -> TacotronConfig:
+    """The model part of a config.json."""
+    wanted = {name: value for name, value in config.model.items() if name != "size"}
+    try:
+        return TacotronConfig.model_validate(wanted)
+    except ValidationError as error:
+        raise ConfigError(_complaint(error)) from None
+
+
+def _complaint(error: ValidationError) -> str:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    where = ".".join(["model", *path])
+    if first["type"] == "extra_forbidden":
+        kind: Any = TacotronConfig
+        for part in path[:-1]:
+            default = kind.model_fields[part].get_default(call_default_factory=True)
+            kind = type(default)
+        return f"{where} is unknown{nearest(path[-1], kind.model_fields)}"
+    if first["type"] == "value_error":
+        return f"{where}: {first['ctx']['error']}"
+    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+
+
+def train_voice(config: RunConfig, out: Path, voice: Voice, *, resume: bool = False) -> Ended:
+    """Trains into `out`; with `resume` goes on from its newest checkpoint, bit by bit the same."""
+    if not resume:
+        claim(out)
+    with Lock(out):
+        train, held_out = read_corpus(config.data.train[0], say=voice.message)
+        if not resume:
+            _begin(config, out, train)
+        config = settled(config, out, resume=resume)
+        task = _task(config, out, train, held_out, voice)
+        with Stop() as stop:
+            trainer = Trainer[Lesson](task, config.training, out, voice, stop)
+            resumed = resume and trainer.resume()
+            torch.set_num_threads(config.training.threads or 1)
+            remember_threads(config, torch.get_num_threads(), out)
+            total = _plan(task, config, trainer.progress.step, trainer.progress.total if resumed else 0, voice)
+            voice.total(total)
+            ended = trainer.train(total)
+        if not ended.interrupted:
+            folder.finish(out, task.model.to("cpu"), LISTED)
+        return ended
+
+
+def _begin(config: RunConfig, out: Path, train: Sequence[Utterance]) -> None:
+    """The alphabet and config.json; from there on the folder is a run that can be resumed."""
+    chosen = model_config(config)
+    try:
+        letters = Letters.fit((one.text for one in train), chosen.letters)
+        letters.save(out / LETTERS)
+        model = chosen.model_dump(mode="json") | {"alphabet": letters.size}
+        durable.write_json(out / folder.CONFIG, config.model_dump(mode="json") | {"model": model})
+    except BaseException:
+        (out / LETTERS).unlink(missing_ok=True)
+        raise
+
+
+def _task(
+    config: RunConfig, out: Path, train: Sequence[Utterance], held_out: Sequence[Utterance], voice: Voice
+) -> VoiceTask:
+    letters = Letters.load(out / LETTERS)
+    chosen = model_config(config)
+    recordings = _recorded(out, "train", train, letters, chosen, voice)
+    exam = _exam(out, held_out, letters, chosen, voice)
+    hours = float(recordings.lengths.sum()) / chosen.audio.frames_per_second / 3600
+    voice.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
+    torch.manual_seed(config.training.seed)
+    device = choose_device(config.training)
+    model = Tacotron(chosen).to(device)
+    return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
+
+
+def _exam(out: Path, held_out: Sequence[Utterance], letters: Letters, config: TacotronConfig, voice: Voice) -> Exam:
+    """The first held-out texts that the alphabet can spell, each with its reference."""
+    spelled = [one for one in held_out if _can_spell(letters, one.text)]
+    if len(spelled) < len(held_out):
+        voice.message(f"{len(held_out) - len(spelled)} held-out texts have letters that training never shows; left out")
+    if not spelled:
+        raise DataError("no held-out text can be spelled with the letters of the training texts")
+    tested = spelled[: config.lessons.valid]
+    asked = references(tested) if len({one.text for one in tested}) > 1 else tested
+    longest = config.lessons.longest
+    fits = [
+        (one, reference) for one, reference in zip(tested, asked, strict=True) if _can_spell(letters, reference.text)
+    ] or [(one, one) for one in tested]
+    recordings = _recorded(out, "test", [one for one, _ in fits], letters, config, voice, longest=10 * longest)
+    answers = _recorded(out, "reference", [one for _, one in fits], letters, config, voice, longest=10 * longest)
+    shown = [one.text for one, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
+    return Exam(recordings, answers, [(text, letters.ids(text)) for text in shown])
+
+
+def _recorded(
+    out: Path,
+    name: str,
+    utterances: Sequence[Utterance],
+    letters: Letters,
+    config: TacotronConfig,
+    voice: Voice,
+    longest: int | None = None,
+) -> Recordings:
+    return record(
+        out / "data" / f"{name}.npy",
+        utterances,
+        letters,
+        config.audio,
+        longest=longest or config.lessons.longest,
+        counting=voice.counting(f"spectrograms to {name}"),
+    )
+
+
+def _can_spell(letters: Letters, text: str) -> bool:
+    try:
+        letters.ids(text)
+    except DataError:
+        return False
+    return True
+
+
+def _plan(task: VoiceTask, config: RunConfig, done: int, planned: int, voice: Voice) -> int:
+    """Times a few updates, says what is coming; how many updates there will be."""
+    training = config.training
+    total = training.steps or training.epochs * len(task.recordings) // task.lessons.batch
+    task.plan(total)
+    cost = _seconds(task, training)
+    if training.time_limit is not None:
+        total = planned or min(total, max(1, int(0.95 * training.time_limit / cost)))  # the rest is for validations
+    task.plan(total)
+    threads = torch.get_num_threads()
+    voice.message(
+        f"tacotron with {parameters(task.model):,} parameters on {task.device.type}, {threads} "
+        f"thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; {total:,} updates, "
+        f"about {duration((total - done) * cost)}"
+    )
+    return total
+
+
+def _seconds(task: VoiceTask, config: TrainingConfig) -> float:
+    """Of one update, over a few batches of every length; nothing is changed."""
+    rows = task.everything()
+    lessons = [task.lesson(rows[place]) for place in range(0, len(rows), max(1, len(rows) // 5))]
+    task.model.train()
+    times = []
+    for lesson in [lessons[0], *lessons]:  # the first one warms up
+        began = time.monotonic()
+        task.loss(lesson, 0).total.backward()
+        task.model.zero_grad(set_to_none=True)
+        times.append(time.monotonic() - began)
+    return config.accumulate * sum(times[1:]) / len(times[1:])
+
+
+class VoiceRun(NamedTuple):
+    """A voice as it was loaded."""
+
+    path: Path
+    config: RunConfig
+    letters: Letters
+    model: Tacotron
+
+
+def load_voice(path: Path) -> VoiceRun:
+    """A finished voice, every file checked against the manifest; nothing is executed."""
+    config = folder.read_run_config(path)
+    if not is_voice({"model": config.model}):
+        raise RunError(f"{path}: is a {config.model.get('family')}, not a voice; use `seq2see translate {path}`")
+    folder.check_manifest(path, LISTED)
+    model = Tacotron(model_config(config))
+    folder.load_weights(path, model)
+    return VoiceRun(path, config, Letters.load(path / LETTERS), model.eval())
