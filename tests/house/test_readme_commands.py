@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -21,7 +22,9 @@ from seq2see.cli import main
 
 words = sys.argv[1:]
 if words[:1] == ["train"] and "--resume" not in words:
-    words += ["--size", "tiny", "--set", "training.steps=3", "--set", "training.threads=1"]
+    words += ["--set", "training.steps=3", "--set", "training.threads=1"]
+    words += [] if "tacotron" in words else ["--size", "tiny"]
+    words = [word.replace("builtin:espeak", "builtin:espeak,count=40") for word in words]
 if words[:1] == ["demo"]:
     words += ["--seconds", "3"]
 if words[:1] in (["translate"], ["look"]):
@@ -41,6 +44,11 @@ def commands(path: Path) -> list[str]:
 def bare(command: str) -> str:
     """A command without the remark behind it."""
     return re.sub(r"\s+#.*$", "", command)
+
+
+def can_teach() -> bool:
+    """The built-in voice needs espeak-ng; where it is missing only CI complains."""
+    return shutil.which("espeak-ng") is not None or os.environ.get("CI") == "true"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +79,7 @@ def test_both_readmes_have_the_same_commands() -> None:
     english, korean = ([bare(line) for line in commands(ROOT / name)] for name in ("README.md", "README.ko.md"))
     assert english == korean
     verbs = {line.split("seq2see ")[1].split()[0] for line in english if "seq2see " in line}
-    assert verbs >= {"data", "train", "translate", "evaluate", "compare", "demo", "doctor"}
+    assert verbs >= {"data", "train", "translate", "evaluate", "compare", "look", "explain", "align", "speak", "style", "demo", "doctor"}
 
 
 def test_every_command_runs(place: Path) -> None:
@@ -79,8 +87,11 @@ def test_every_command_runs(place: Path) -> None:
         "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
         "OMP_NUM_THREADS": "1",
         "NO_COLOR": "1",
+        "XDG_CACHE_HOME": str(place / "cache"),
     }
     for command in commands(ROOT / "README.md"):
+        if "runs/voice" in command and not can_teach():
+            continue
         shell = ["bash", "-c", command]
         ended = subprocess.run(shell, cwd=place, env=environment, capture_output=True, text=True, timeout=600)
         assert ended.returncode == 0, f"{command}\n{ended.stdout}\n{ended.stderr}"

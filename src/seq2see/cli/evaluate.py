@@ -112,7 +112,10 @@ def evaluate(
     max_length: MaxLength = None,
     workers: Workers = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the outputs here, a line each.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Keep the outputs here, a line each; of a voice: a folder.", show_default=False
+        ),
     ] = None,
     limit: Limit = None,
     source_language: SourceLanguage = None,
@@ -124,14 +127,21 @@ def evaluate(
     """Score a run on pairs it has not seen: BLEU, chrF and TER by sacreBLEU with signatures, exact match, error rates.
 
     Every score has a 95 % interval (bootstrap). Japanese, Chinese and Thai references are cut into characters for BLEU;
-    Korean ones into words at spaces, unless --tokenize says char or ko-mecab.
+    Korean ones into words at spaces, unless --tokenize says char or ko-mecab. A voice says the held-out texts of its
+    corpus in the style of other recordings: words understood, pitch, duration, attention, each beside its teacher.
 
     \b
     seq2see evaluate runs/ko-en test.tsv
     seq2see evaluate runs/ko-en test.ko test.en --by-length --edges 10,20,30
     seq2see evaluate runs/phrases builtin:phrases --metric chrf,ter --json
     seq2see evaluate --hypotheses output.en test.ko test.en
+    seq2see evaluate runs/voice --output spoken/
     """
+    from seq2see.cli.evaluate_voice import evaluate_voice, is_voice
+
+    if words and hypotheses is None and is_voice(words[0]):
+        evaluate_voice(Path(words[0]), words[1:], limit, output, as_json)
+        return
     from seq2see.evaluate import evaluate_outputs, read_references
 
     runs, specs = _sides(words or [], also or [], hypotheses)

@@ -1,26 +1,82 @@
-"""`seq2see style`: what a recording sounds like, in style tokens."""
+"""`seq2see style`: what a recording sounds like in style tokens, and what each token does."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from seq2see.errors import ConfigError
+
+if TYPE_CHECKING:
+    from seq2see.speech.synthesis import Voice
+
+_TEXTS = ("old farmers often sing", "작은 새가 자주 노래해요")  # said by a sweep, as far as the alphabet goes
 
 
 def style(
     run: Annotated[Path, typer.Argument(help="The run folder of a voice.", show_default=False)],
-    recordings: Annotated[list[Path], typer.Argument(help="WAV or FLAC recordings.", show_default=False)],
+    recordings: Annotated[list[Path] | None, typer.Argument(help="WAV or FLAC recordings.", show_default=False)] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Instead: pitch and pace as the weight of each token grows from 0 to 1.")
+    ] = False,
+    by_head: Annotated[bool, typer.Option("--by-head", help="Of --sweep: each head by itself.")] = False,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="Of --sweep: what to say; several are averaged.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Of --sweep: a picture, .png .svg .pdf.", show_default=False)
+    ] = None,
 ) -> None:
     """Show the weights of the style tokens, a row for each recording and head, with tabs between.
 
     \b
     seq2see style runs/voice low.wav high.wav
+    seq2see style runs/voice --sweep -o sweep.png
     """
     from seq2see.speech.synthesis import Voice
 
+    if sweep == bool(recordings):
+        raise ConfigError("style needs recordings, or --sweep: seq2see style runs/voice recording.wav")
+    if not sweep and (out is not None or text or by_head):
+        raise ConfigError("--out, --text and --by-head belong to --sweep")
     voice = Voice.load(run)
+    if sweep:
+        _sweep(voice, text or [], by_head, out)
+    else:
+        _weights(voice, recordings or [])
+
+
+def _weights(voice: "Voice", recordings: list[Path]) -> None:
     found = [voice.style(recording) for recording in recordings]
     names = found[0].source.tokens
     typer.echo("\t".join(["recording", "head", *names]))
     for recording, one in zip(recordings, found, strict=True):
         for head, weights in zip(one.heads, one.weights[0, :, 0], strict=True):
-            typer.echo("\t".join([str(recording), head, *(f"{weight:.3f}" for weight in weights)]))
+            typer.echo("\t".join([str(recording), str(head), *(f"{weight:.3f}" for weight in weights)]))
+
+
+def _sweep(voice: "Voice", texts: list[str], by_head: bool, out: Path | None) -> None:
+    from seq2see.speech.sweep import check_picture, save_picture, table
+    from seq2see.speech.sweep import sweep as swept
+
+    if out is not None:
+        check_picture(out)
+    found = swept(voice, texts or _default_texts(voice), by_head=by_head, advance=_tell)
+    for row in table(found):
+        typer.echo("\t".join(row))
+    if out is not None:
+        save_picture(found, out)
+
+
+def _default_texts(voice: "Voice") -> list[str]:
+    texts = [text for text in _TEXTS if voice.letters.can_spell(text)]
+    if not texts:
+        raise ConfigError("this voice cannot spell the texts that a sweep says by itself; give one by --text")
+    return texts
+
+
+def _tell(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total} tokens", end="" if done < total else "\n", file=sys.stderr, flush=True)

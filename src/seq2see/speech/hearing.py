@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from seq2see.errors import DataError, ShapeError
-from seq2see.speech import audio, espeak, measures
+from seq2see.speech import audio, espeak, measures, sentences
 from seq2see.speech.audio import AudioConfig, Samples
 from seq2see.speech.corpus import Utterance
 from seq2see.speech.measures import Array, Reading
@@ -237,6 +237,14 @@ def _english(text: str) -> bool:
 def _texts(test: Iterable[Utterance], *, english: bool, short: bool) -> list[str]:
     found = dict.fromkeys(one.text for one in test if (len(one.text.split()) <= SHORT) == short)
     return [text for text in found if _english(text) == english]
+
+
+def _vocabulary(test: Sequence[Utterance], short: bool) -> Sequence[str]:
+    """What may be heard: all words of the teacher's grammar, or of other corpora the words of what is tested."""
+    texts = _texts(test, english=True, short=short)
+    if texts and all(one.labels for one in test):
+        return sentences.words("en", "short" if short else "sentence")
+    return texts
 
 
 def _templates(test: Sequence[Utterance], short: bool, rate: int) -> TextRecogniser | None:

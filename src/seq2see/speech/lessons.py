@@ -13,8 +13,8 @@ class LessonsConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    batch: int = Field(32, ge=1, description="utterances in a batch, at most")
-    frames: int = Field(4000, ge=100, description="frames in a batch, padding included, at most")
+    batch: int = Field(16, ge=1, description="utterances in a batch, at most")
+    frames: int = Field(2000, ge=100, description="frames in a batch, padding included, at most")
     longest: int = Field(1000, ge=10, description="utterances of more frames are left out")
     short: float = Field(
         0.5, gt=0, le=1, description="share of the utterances, the shortest, that training begins with"
@@ -28,6 +28,7 @@ class LessonsConfig(BaseModel):
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
     stop: float = Field(0.1, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
+    gist: float = Field(0.5, ge=0, description="weight of telling mean spectrum and pace from the style alone")
     valid: int = Field(48, ge=1, description="utterances that a validation says, at most")
 
 

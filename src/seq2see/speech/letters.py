@@ -69,6 +69,11 @@ class Letters:
             raise DataError(self._complaint(letters, unknown))
         return [*(self._ids[letter] for letter in letters), END]
 
+    def can_spell(self, text: str) -> bool:
+        """Whether `ids` would have no complaint."""
+        letters = spelled(text, self.config)
+        return bool(letters) and all(letter in self._ids for letter in letters)
+
     def symbols(self, ids: Iterable[int]) -> list[str]:
         """One symbol for each id that is not padding, as an axis of a map shows them."""
         return [END_SYMBOL if id_ == END else self.alphabet[id_ - 2] for id_ in ids if id_ != PAD]

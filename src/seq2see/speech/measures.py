@@ -110,10 +110,13 @@ def _world() -> ModuleType:
 
 
 def f0(samples: Samples, rate: int) -> Array:
-    """(frames,) every 5 ms: the pitch in Hz, 0 where there is none (Harvest, Morise 2017)."""
-    doubles = np.ascontiguousarray(samples, np.float64)
-    pitch, _ = _world().harvest(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
-    return np.asarray(pitch, dtype=np.float64)
+    """(frames,) every 5 ms: the pitch in Hz, 0 where there is none (DIO and StoneMask, Morise 2009).
+
+    Harvest of the same library takes 25 times as long, and was within 10 cents on voiced speech.
+    """
+    doubles, world = np.ascontiguousarray(samples, np.float64), _world()
+    rough, times = world.dio(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
+    return np.asarray(world.stonemask(doubles, rough, times, rate), dtype=np.float64)
 
 
 def middle_pitch(pitch: Array) -> float | None:

@@ -42,8 +42,7 @@ class ReferenceEncoder(nn.Module):
         super().__init__()
         channels = (1, *config.channels)
         self.convolutions = nn.ModuleList(
-            nn.Conv2d(inputs, outputs, 3, stride=2, padding=1)
-            for inputs, outputs in pairwise(channels)
+            nn.Conv2d(inputs, outputs, 3, stride=2, padding=1) for inputs, outputs in pairwise(channels)
         )
         # Groups of a few channels over the whole crop, which has always the same length.
         self.norms = nn.ModuleList(nn.GroupNorm(max(1, outputs // 8), outputs) for outputs in config.channels)
@@ -70,6 +69,9 @@ class Style(nn.Module):
         # Without biases a query twice as long gives scores twice as large, and nothing else.
         self.attention = MultiHead(config.summary, config.width, heads=config.heads, width=config.width, bias=False)
         self.output = nn.Linear(config.summary, outputs)
+        # What a style has to know at least: the mean spectrum of its utterance, and frames for a letter. Nobody reads
+        # it but the loss. Without it pitch and pace are found only after the decoder has learned to need them.
+        self.gist = nn.Linear(outputs, mels + 1)
         self.mean: Tensor
         self.register_buffer("mean", torch.full((config.heads, config.tokens), 1 / config.tokens))
 

@@ -122,11 +122,17 @@ def table(sweeps: Sequence[Sweep]) -> list[list[str]]:
     return rows
 
 
+def check_picture(path: Path) -> None:
+    """Before the work: a picture that could not be written."""
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ConfigError(f"{path}: a picture is .png, .svg or .pdf, not '{path.suffix}'")
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(f"{path}: there is no folder {path.parent}")
+
+
 def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
     """Pitch and pace over the weight, every token thin, the strongest one of each thick."""
-    form = path.suffix.lower().removeprefix(".")
-    if form not in ("png", "svg", "pdf"):
-        raise ConfigError(f"{path}: a picture is .png, .svg or .pdf, not '{path.suffix}'")
+    check_picture(path)
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -159,5 +165,5 @@ def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=9)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=form, dpi=130)
+    figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=130)
     write_file(path, buffer.getvalue())

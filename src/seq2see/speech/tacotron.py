@@ -24,6 +24,7 @@ from seq2see.speech.style import Style, StyleConfig
 
 _LONGEST = 6  # decoder steps for each letter, after which it is cut off: slow speech needs about two
 _SPARE = 20
+_LEVEL = 0.45  # of speech, on average: where frames start before anything is learned
 
 
 class TacotronConfig(BaseModel):
@@ -51,7 +52,8 @@ class TacotronConfig(BaseModel):
     prenet: int = Field(64, ge=1, description="width of the pre-net that the frame before goes through")
     reduction: int = Field(4, ge=1, description="frames made in one step of the decoder")
     postnet: int = Field(96, ge=1, description="channels of the post-net")
-    dropout: float = Field(0.5, ge=0, lt=1, description="in both pre-nets while training")
+    dropout: float = Field(0.5, ge=0, lt=1, description="in the pre-net of the frame before, while training")
+    letter_dropout: float = Field(0.1, ge=0, lt=1, description="in the pre-net of the letters, while training")
 
 
 class Spoken(NamedTuple):
@@ -62,6 +64,7 @@ class Spoken(NamedTuple):
     stop: Tensor  # (B, T) logits: the utterance is over before this step
     weights: Tensor  # (B, T, S)
     style: Tensor | None  # (B, heads, tokens)
+    gist: Tensor | None  # (B, mels + 1): mean spectrum and logarithm of frames for a letter, from the style alone
 
 
 class Utterance(NamedTuple):
@@ -107,8 +110,11 @@ class Decoder(nn.Module):
         self.attention = _attention(config, units, memory)
         self.joined = nn.Linear(units + memory, units)
         self.first, self.second = (nn.GRU(units, units, batch_first=True) for _ in range(2))
-        self.frames = nn.Linear(units, config.reduction * mels)
+        # What was heard goes to the frames directly as well, so that letters and style are learned before the GRUs are.
+        self.frames = nn.Linear(units + memory, config.reduction * mels)
         self.stop = nn.Linear(units + memory, 1)
+        nn.init.constant_(self.frames.bias, _LEVEL)
+        nn.init.constant_(self.stop.bias, -2.0)  # hardly any step is the last one
 
     def start(self, prepared: Prepared) -> Standing:
         batch, _, _, memory = prepared.values.shape
@@ -131,9 +137,9 @@ class Decoder(nn.Module):
         x = x + once
         twice, second = self.second(x, standing.second)
         x = x + twice
-        frames = self.frames(x).unflatten(-1, (self.reduction, self.mels)).flatten(1, 2)
-        stop = self.stop(torch.cat([x, heard[..., -standing.context.size(1) :]], dim=-1)).squeeze(-1)
-        return frames, stop, standing._replace(first=first, second=second)
+        both = torch.cat([x, heard[..., -standing.context.size(1) :]], dim=-1)
+        frames = self.frames(both).unflatten(-1, (self.reduction, self.mels)).flatten(1, 2)
+        return frames, self.stop(both).squeeze(-1), standing._replace(first=first, second=second)
 
     def forward(self, previous: Tensor, prepared: Prepared) -> tuple[Tensor, Tensor, Tensor]:
         """Known frames (B, T, mels), one before each step -> frames (B, T r, mels), stop (B, T), weights (B, T, S)."""
@@ -191,15 +197,18 @@ class Tacotron(nn.Module):
         self.config = config
         memory, mels = 2 * config.encoder, config.audio.mels
         self.embedding = nn.Embedding(config.alphabet, config.embedding, padding_idx=0)
-        self.prenet = PreNet(config.embedding, config.embedding, config.encoder, config.dropout)
+        self.prenet = PreNet(config.embedding, config.embedding, config.encoder, config.letter_dropout)
         self.encoder = Cbhg(config.encoder, config.encoder, bank=config.bank, highways=config.highways)
+        self.skip = nn.Linear(config.encoder, memory)
+        self.norm = nn.LayerNorm(memory)
         self.style = None if config.style is None else Style(mels, memory, config.style)
         self.decoder = Decoder(config)
         self.postnet = PostNet(mels, config.postnet)
 
     def encode(self, letters: Tensor) -> Tensor:
-        """(B, S) ids, 0 behind the end -> (B, S, M)."""
-        return self.encoder(self.prenet(self.embedding(letters)), (letters != 0).sum(dim=1))
+        """(B, S) ids, 0 behind the end -> (B, S, M). Each letter also goes past the encoder, to be told apart soon."""
+        x = self.prenet(self.embedding(letters))
+        return self.norm(self.encoder(x, (letters != 0).sum(dim=1)) + self.skip(x))
 
     def forward(
         self, letters: Tensor, mel: Tensor, lengths: Tensor, crops: Tensor | None = None, withheld: Tensor | None = None
@@ -216,7 +225,8 @@ class Tacotron(nn.Module):
         prepared = self._prepared(letters, vector)
         frames, stop, weights = self.decoder(self._previous(mel, withheld), prepared)
         refined = self.postnet(frames, _present(lengths, frames))
-        return Spoken(frames, refined, stop, weights, style)
+        gist = None if self.style is None or vector is None else self.style.gist(vector)
+        return Spoken(frames, refined, stop, weights, style, gist)
 
     @torch.inference_mode()
     def speak(self, letters: Tensor, style: Tensor | None = None, *, longest: int | None = None) -> list[Utterance]:

@@ -179,6 +179,8 @@ class VoiceTask:
             parts["diagonal"] = weight * off
         if spoken.style is not None and self.lessons.tokens:
             parts["tokens"] = -self.lessons.tokens * spread(spoken.style)
+        if spoken.gist is not None and self.lessons.gist:
+            parts["gist"] = self.lessons.gist * _gist_loss(spoken.gist, item)
         return parts
 
     # ----- validation
@@ -236,6 +238,14 @@ def _distance(made: Tensor, mel: Tensor, counted: Tensor) -> Tensor:
 def _stop_loss(stop: Tensor, steps: Tensor, within: Tensor) -> Tensor:
     over = torch.arange(stop.size(1), device=stop.device) >= (steps - _SILENCE)[:, None]
     return F.binary_cross_entropy_with_logits(stop[within], over[within].to(stop.dtype))
+
+
+def _gist_loss(gist: Tensor, item: Lesson) -> Tensor:
+    """(B, mels + 1) against what the recordings themselves say; no label is needed."""
+    spectrum = item.mel.sum(dim=1) / item.lengths[:, None]
+    pace = torch.log(item.lengths / (item.letters != 0).sum(dim=1))
+    spectrum, pace = spectrum.to(gist.device), pace.to(gist.device)
+    return (gist[:, :-1] - spectrum).abs().mean() + 0.3 * (gist[:, -1] - pace).abs().mean()
 
 
 def _marks(said: Sequence[Utterance], truth: Sequence[Tensor]) -> dict[str, float]:

@@ -1,0 +1,123 @@
+"""`seq2see evaluate` for a voice: everything that can be measured, beside its teacher."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from seq2see.errors import ConfigError, DataError, RunError
+
+if TYPE_CHECKING:
+    from seq2see.speech.corpus import Utterance
+    from seq2see.speech.readout import ReadOut
+    from seq2see.speech.synthesis import Voice
+
+
+def is_voice(path: str) -> bool:
+    """Whether this is the run folder of a voice; what is no run folder at all is complained about elsewhere."""
+    from seq2see.training.folder import VOICE, read_run_config
+
+    try:
+        return read_run_config(Path(path)).model.get("family") == VOICE
+    except (RunError, ConfigError):
+        return False
+
+
+def evaluate_voice(run: Path, tests: Sequence[str], limit: int | None, output: Path | None, as_json: bool) -> None:
+    """The held-out utterances of a corpus, by default of the one the voice was trained on."""
+    from seq2see.speech.corpus import read_corpus, references
+    from seq2see.speech.hearing import listen
+    from seq2see.speech.synthesis import Voice
+
+    if len(tests) > 1:
+        raise ConfigError("a voice is evaluated on one corpus: a folder, a .tsv, or builtin:espeak")
+    voice = Voice.load(run)
+    name = tests[0] if tests else voice.config.data.train[0]
+    _, held_out = read_corpus(name, say=_say)
+    asked = references(held_out) if len({one.text for one in held_out}) > 1 else held_out
+    both = [(one, other) for one, other in zip(held_out, asked, strict=True) if voice.letters.can_spell(one.text)][
+        :limit
+    ]
+    if not both:
+        raise DataError(f"none of the held-out texts of {name} can be spelled with the letters of {run}")
+    test, refs = [one for one, _ in both], [one for _, one in both]
+    keep = _Keep(voice, output)
+    with _Bar("spoken and measured") as bar:
+        report = listen(test, refs, keep.speak, voice.model.config.audio, bar.advance)
+    read = styles_of(voice, [*test, *refs])
+    if as_json:
+        told: dict[str, Any] = report.as_dict() | {"run": str(run), "test": name}
+        told["style_read_out"] = [one._asdict() for one in read]
+        print(json.dumps(told, ensure_ascii=False, indent=1))
+        return
+    print(report.table())
+    for one in read:
+        print(
+            f"{one.label} read from the style tokens: {one.right:.1%} (always the commonest: {one.commonest:.1%}; "
+            f"{one.recordings:,} recordings)"
+        )
+
+
+def styles_of(voice: "Voice", utterances: Sequence["Utterance"]) -> list["ReadOut"]:
+    """What the tokens know of recordings with known labels."""
+    import numpy as np
+
+    from seq2see.speech.readout import read_styles
+
+    labelled = [one for one in utterances if one.labels]
+    if voice.model.style is None or not labelled:
+        return []
+    with _Bar("styles read") as bar:
+        weights = []
+        for number, one in enumerate(labelled, start=1):
+            weights.append(voice.style(one.audio).weights[0, :, 0].astype(np.float64).ravel())
+            bar.advance(number, len(labelled))
+    return read_styles(np.stack(weights), [one.text for one in labelled], [one.labels for one in labelled])
+
+
+class _Keep:
+    """Speaks, and keeps what was said as WAV files if there is a folder for them."""
+
+    def __init__(self, voice: "Voice", folder: Path | None) -> None:
+        self.voice, self.folder, self.number = voice, folder, 0
+        if folder is not None:
+            if folder.exists() and not folder.is_dir():
+                raise ConfigError(f"{folder}: is a file; --output names a folder for the recordings of a voice")
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def speak(self, text: str, reference: Path) -> Any:
+        from seq2see.speech.hearing import Spoken
+
+        styled = self.voice.model.style is not None
+        said = self.voice.speak(text, style=reference if styled else None)
+        if self.folder is not None:
+            self.number += 1
+            said.save(self.folder / f"{self.number:04d}.wav")
+        return Spoken(said.samples, said.rate, said.alignment.weights[0, 0], said.stopped)
+
+
+class _Bar:
+    """Progress on stderr, where it is a terminal."""
+
+    def __init__(self, what: str) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
+        self._task = self._progress.add_task(what, total=None)
+
+    def advance(self, done: int, total: int) -> None:
+        self._progress.update(self._task, completed=done, total=total)
+
+    def __enter__(self) -> "_Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._progress.stop()
+
+
+def _say(message: str) -> None:
+    print(f"seq2see: {message}", file=sys.stderr)
