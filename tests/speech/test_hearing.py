@@ -178,7 +178,8 @@ class TestListening:
         assert found.stopped == 0
         assert found.distortion is not None
         assert found.distortion > 5
-        assert not found.words_understood
+        assert found.words_understood is not None
+        assert found.words_understood < 0.5  # it always hears some word
 
     def test_one_reference_each(self, corpus: tuple[list[Utterance], list[Utterance]]) -> None:
         with pytest.raises(ShapeError, match="8 utterances and 7 references"):

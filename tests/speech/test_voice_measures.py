@@ -135,18 +135,3 @@ class TestReading:
     def test_not_an_alignment(self) -> None:
         with pytest.raises(ShapeError, match="an alignment is"):
             measures.reading(np.zeros((0, 4), np.float32))
-
-
-class TestReadOut:
-    def test_what_is_there_is_read_and_what_is_not_is_guessed(self) -> None:
-        random = np.random.default_rng(1)
-        labels = random.choice(["plain", "f2", "whisper"], 200).tolist()
-        rows = random.standard_normal((200, 6))
-        assert measures.read_out(rows, labels) < 0.5
-        rows[:, 2] += [4 * (label == "f2") for label in labels]
-        rows[:, 3] += [8 * (label == "plain") for label in labels]
-        assert measures.read_out(rows, labels) > 0.9
-
-    def test_as_many_labels_as_rows(self) -> None:
-        with pytest.raises(ShapeError, match="3 rows of weights and 5 labels"):
-            measures.read_out(np.zeros((3, 2)), ["a"] * 5)

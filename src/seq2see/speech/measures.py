@@ -24,6 +24,7 @@ SYLLABLE = 4  # letters or jamo, the space after it included: 새가_ is five, t
 _AUDIBLE_DB = 60.0  # what is further below the loudest band is not heard, but would count tens of decibels
 _READ = 0.1  # of a decoder step: a letter that got less in all was not looked at
 _LOWEST, _HIGHEST = 60.0, 600.0  # Hz, of voices
+_VOICED = 0.3  # of the frames: 0.85 and more in espeak's voices, 0.01 in its whisper
 _FRAME = 5.0  # milliseconds between values of F0
 
 
@@ -120,9 +121,9 @@ def f0(samples: Samples, rate: int) -> Array:
 
 
 def middle_pitch(pitch: Array) -> float | None:
-    """The median of the voiced frames in Hz; None for a whisper (less than a tenth is voiced)."""
+    """The median of the voiced frames in Hz; None for a whisper (less than three tenths seem to be voiced)."""
     voiced = pitch[pitch > 0]
-    return float(np.median(voiced)) if len(voiced) > 0.1 * len(pitch) else None
+    return float(np.median(voiced)) if len(voiced) > _VOICED * len(pitch) else None
 
 
 def cents(hertz: float, reference: float) -> float:
@@ -174,23 +175,3 @@ def reading(weights: NDArray[np.float32]) -> Reading:
 def _longest_run(flags: NDArray[np.bool_]) -> int:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return int((edges[1::2] - edges[::2]).max(initial=0))
-
-
-def read_out(weights: Array, labels: list[str], seed: int = 0) -> float:
-    """(N, D) and N labels -> how often a linear read-out learned from one half names the label of the other half.
-
-    Least squares on one-hot labels with a little ridge; both halves take a turn as teacher.
-    """
-    if len(weights) != len(labels) or len(labels) < 4:
-        raise ShapeError(f"{len(weights)} rows of weights and {len(labels)} labels; one each, four or more, is needed")
-    names = sorted(set(labels))
-    wanted = np.array([names.index(label) for label in labels])
-    rows = np.concatenate([weights, np.ones((len(weights), 1))], axis=1)
-    order = np.random.default_rng(seed).permutation(len(labels))
-    halves = order[: len(order) // 2], order[len(order) // 2 :]
-    right = 0
-    for known, asked in (halves, halves[::-1]):
-        ridge = 1e-4 * np.eye(rows.shape[1])
-        solved = np.linalg.solve(rows[known].T @ rows[known] + ridge, rows[known].T @ np.eye(len(names))[wanted[known]])
-        right += int(((rows[asked] @ solved).argmax(axis=1) == wanted[asked]).sum())
-    return right / len(labels)
