@@ -99,6 +99,14 @@ def _decoded(path: Path) -> tuple[Samples, int]:
     return samples, int(rate)
 
 
+def rate_of(path: Path) -> int:
+    """Samples a second of a recording, from its head alone."""
+    try:
+        return int(soundfile.info(path).samplerate)
+    except (soundfile.LibsndfileError, RuntimeError, OSError):
+        raise DataError("is not a readable WAV or FLAC recording", path=path) from None
+
+
 def resampled(samples: Samples, given: int, wanted: int) -> Samples:
     """The same sound at another rate."""
     if given == wanted:

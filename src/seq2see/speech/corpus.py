@@ -18,11 +18,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-import soundfile  # type: ignore[import-untyped]
-
 from seq2see.durable import write_file
 from seq2see.errors import ConfigError, DataError, RunError, nearest
-from seq2see.speech import teacher
+from seq2see.speech import audio, teacher
 from seq2see.speech.espeak import Language
 from seq2see.text.lines import read_lines
 
@@ -149,19 +147,12 @@ def _lines(say: Say) -> Progress:
 def _told(found: list[Utterance], path: Path, say: Say) -> tuple[list[Utterance], list[Utterance]]:
     """Splits, and says how many there are and at which rate they were recorded."""
     train, held_out = _split(found, path)
-    rate = _rate(found[0].audio)
+    rate = audio.rate_of(found[0].audio)
     say(
         f"{path}: {len(train):,} utterances to train on, {len(held_out):,} held out; recorded at {rate:,} Hz"
         f" (nothing above {rate // 2:,} Hz is in them)"
     )
     return train, held_out
-
-
-def _rate(path: Path) -> int:
-    try:
-        return int(soundfile.info(path).samplerate)
-    except (soundfile.LibsndfileError, RuntimeError, OSError):
-        raise DataError("is not a readable WAV or FLAC recording", path=path) from None
 
 
 def _split(found: Sequence[Utterance], path: Path) -> tuple[list[Utterance], list[Utterance]]:
@@ -187,14 +178,13 @@ def _tsv(path: Path) -> Iterator[Utterance]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
-        recording, tab, text = line.partition("\t")
+        name, tab, text = line.partition("\t")
         if not tab or not text.strip():
             raise DataError("expected `recording<TAB>text`", path=path, line=number)
-        audio = path.parent / recording.strip()
-        if not audio.is_file():
-            raise DataError(f"there is no recording {audio}", path=path, line=number)
-        name = "/".join(audio.with_suffix("").parts[-2:])
-        yield Utterance(audio, text.strip(), name, {})
+        recording = path.parent / name.strip()
+        if not recording.is_file():
+            raise DataError(f"there is no recording {recording}", path=path, line=number)
+        yield Utterance(recording, text.strip(), "/".join(recording.with_suffix("").parts[-2:]), {})
 
 
 def _ljspeech(folder: Path) -> Iterator[Utterance]:
@@ -208,10 +198,10 @@ def _ljspeech(folder: Path) -> Iterator[Utterance]:
         read = [text for text in texts if text]  # the last one spells out numbers and abbreviations
         if not name or not read:
             raise DataError("expected `name|text` or `name|text|text as it is read`", path=path, line=number)
-        audio = folder / "wavs" / f"{name}.wav"
-        if not audio.is_file():
-            raise DataError(f"there is no recording {audio}", path=path, line=number)
-        yield Utterance(audio, read[-1], name, {})
+        recording = folder / "wavs" / f"{name}.wav"
+        if not recording.is_file():
+            raise DataError(f"there is no recording {recording}", path=path, line=number)
+        yield Utterance(recording, read[-1], name, {})
 
 
 def _asterisk(cache: Path | None, say: Say) -> tuple[list[Utterance], list[Utterance]]:
@@ -236,12 +226,12 @@ def asterisk_tsv(folder: Path, out: Path, transcripts: Path = _TRANSCRIPTS) -> i
     lines = []
     for line in read_lines(transcripts):
         name, colon, text = line.partition(": ")
-        audio = folder / f"{name}.wav"
-        if line.startswith(";") or not colon or not audio.is_file():
+        recording = folder / f"{name}.wav"
+        if line.startswith(";") or not colon or not recording.is_file():
             continue
         spoken = _spoken(text)
         if spoken is not None:
-            lines.append(f"{audio}\t{spoken}\n")
+            lines.append(f"{recording}\t{spoken}\n")
     write_file(out, "".join(lines).encode())
     return len(lines)
 

@@ -183,11 +183,7 @@ class _Ears:
 
     def __init__(self, test: Sequence[Utterance], rate: int) -> None:
         self._rate = rate
-        self._words = {
-            short: WordRecogniser(texts)
-            for short in (True, False)
-            if (texts := _texts(test, english=True, short=short))
-        }
+        self._words = {short: _recogniser(_texts(test, english=True, short=short)) for short in (True, False)}
         self._texts = {short: _templates(test, short, rate) for short in (True, False)}
 
     def three(self, utterance: Utterance, said: Spoken, config: AudioConfig) -> tuple[Heard, Heard, Heard]:
@@ -224,10 +220,20 @@ class _Ears:
         short = len(utterance.text.split()) <= SHORT
         if _english(utterance.text):
             recogniser = self._words[short]
+            if recogniser is None:
+                return {}
             said = [word for word in split(utterance.text) if word not in recogniser.unknown]
             return {"words": len(said), "understood": understood(said, recogniser.hear(sound, self._rate))}
         texts = self._texts[short]
         return {} if texts is None else {"recognised": texts.hear(sound) == utterance.text}
+
+
+def _recogniser(texts: Sequence[str]) -> WordRecogniser | None:
+    """For words that the English dictionary has; another language in Latin letters has none of them."""
+    try:
+        return WordRecogniser(texts) if texts else None
+    except DataError:
+        return None
 
 
 def _english(text: str) -> bool:

@@ -35,6 +35,11 @@ class Recordings:
         end = int(self.ends[place])
         return torch.from_numpy(self.frames[end - int(self.lengths[place]) : end].astype(np.float32))
 
+    def sample(self, most: int) -> Tensor:
+        """(up to `most`, mels): frames from all over the recordings."""
+        step = max(1, len(self.frames) // most)
+        return torch.from_numpy(self.frames[::step].astype(np.float32))
+
 
 def record(
     path: Path,

@@ -36,26 +36,53 @@ class StyleConfig(BaseModel):
 
 
 class ReferenceEncoder(nn.Module):
-    """(B, crop, mels) -> (B, summary): convolutions of stride 2 in time and frequency, then a GRU (section 3.1.1)."""
+    """(B, crop, mels) -> (B, summary): convolutions of stride 2 in time and frequency, then a GRU (section 3.1.1).
+
+    Fresh convolutions answer almost the same to every recording, and what does not differ cannot be told apart by
+    tokens: with them alone thousands of updates went by before a style meant anything. So three plain statistics of
+    each band (mean, spread, change from frame to frame) go past them, and bands are centred as the training
+    recordings have them.
+    """
 
     def __init__(self, mels: int, config: StyleConfig) -> None:
         super().__init__()
         channels = (1, *config.channels)
-        self.convolutions = nn.ModuleList(
-            nn.Conv2d(inputs, outputs, 3, stride=2, padding=1) for inputs, outputs in pairwise(channels)
-        )
+        self.convolutions = nn.ModuleList(_convolution(inputs, outputs) for inputs, outputs in pairwise(channels))
         # Groups of a few channels over the whole crop, which has always the same length.
         self.norms = nn.ModuleList(nn.GroupNorm(max(1, outputs // 8), outputs) for outputs in config.channels)
+        bands = mels
         for _ in config.channels:
-            mels = (mels + 1) // 2
-        self.gru = nn.GRU(channels[-1] * mels, config.summary, batch_first=True)
+            bands = (bands + 1) // 2
+        self.gru = nn.GRU(channels[-1] * bands, config.summary, batch_first=True)
+        self.statistics = nn.Linear(3 * mels, config.summary)
+        nn.init.xavier_uniform_(self.statistics.weight)
+        self.norm = nn.LayerNorm(config.summary)
+        self.centre: Tensor
+        self.scale: Tensor
+        self.register_buffer("centre", torch.full((mels,), 0.5))
+        self.register_buffer("scale", torch.full((mels,), 0.2))
+
+    @torch.no_grad()
+    def adapt(self, frames: Tensor) -> None:
+        """(N, mels) of the training recordings: what is usual in each band."""
+        self.centre.copy_(frames.mean(dim=0))
+        self.scale.copy_(frames.std(dim=0).clamp(min=1e-2))
 
     def forward(self, crops: Tensor) -> Tensor:
-        x = crops.unsqueeze(1)
+        usual = (crops - self.centre) / self.scale
+        x = usual.unsqueeze(1)
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             x = F.relu(norm(convolution(x)))
         _, last = self.gru(x.permute(0, 2, 1, 3).flatten(2))  # (B, frames, channels x bands)
-        return last[0]
+        change = usual.diff(dim=1).abs().mean(dim=1)
+        plain = torch.cat([usual.mean(dim=1), usual.std(dim=1) - 1, 2 * change - 1], dim=1)
+        return self.norm(last[0] + self.statistics(plain))
+
+
+def _convolution(inputs: int, outputs: int) -> nn.Conv2d:
+    made = nn.Conv2d(inputs, outputs, 3, stride=2, padding=1)
+    nn.init.kaiming_normal_(made.weight, nonlinearity="relu")
+    return made
 
 
 class Style(nn.Module):

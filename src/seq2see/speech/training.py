@@ -33,6 +33,7 @@ from seq2see.training.run import Lock, Stop, choose_device, claim, remember_thre
 LETTERS = "letters.json"
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
 _SENTENCES = 3
+_ADAPTED = 20_000  # frames from which the reference encoder learns what is usual
 
 # What suits a voice; the same names as for text, so that one list of settings is enough.
 SUITED: dict[str, Any] = {
@@ -143,7 +144,10 @@ def _task(
     voice.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training)
-    model = Tacotron(chosen).to(device)
+    model = Tacotron(chosen)
+    if model.style is not None:
+        model.style.reference.adapt(recordings.sample(_ADAPTED))
+    model.to(device)
     return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
 
 
