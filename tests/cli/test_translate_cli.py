@@ -228,7 +228,7 @@ def test_a_tokenizer_that_makes_the_library_panic(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--top-k", "5"], "top_k is for sampling"),
+        (["--top-k", "5"], "--top-k is for --sample"),
         (["--length-penalty", "long"], "length_penalty = 'long'"),
         (["--sample", "--coverage", "-1"], "coverage"),
         (["--format", "docx"], "--format docx: expected one of"),

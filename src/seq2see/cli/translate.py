@@ -99,6 +99,9 @@ def translate(
 
     if mbr:
         sample, nbest = True, max(nbest, mbr)
+    drawn = {"--temperature": temperature != 1, "--top-k": top_k != 0, "--top-p": top_p != 1}
+    if not sample and any(drawn.values()):
+        raise ConfigError(f"{next(name for name, given in drawn.items() if given)} is for --sample; add it")
     settings = {
         "beam": 1 if sample else max(beam, nbest),
         "nbest": nbest,
