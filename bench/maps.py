@@ -41,7 +41,7 @@ COMMON = (
     "training.device=cpu",
 )
 RECURRENT = (
-    "training.steps=500",
+    "training.steps=800",
     "training.batch_tokens=600",
     "training.learning_rate=5e-3",
     "training.beta2=0.999",
@@ -52,7 +52,7 @@ RECURRENT = (
     "model.encoder.hidden=64",  # two directions: keys of 128, the width of the query, which dot products need
     "model.encoder.dropout=0.0",
 )
-PARALLEL = ("training.steps=600", "training.batch_tokens=900", "training.learning_rate=2e-3")
+PARALLEL = ("training.steps=800", "training.batch_tokens=900", "training.learning_rate=2e-3")
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ MECHANISMS = {
     "location": _luong("score=location"),
     "location-aware": Mechanism("rnnsearch", (*RECURRENT, "model.readout=96", "model.attention.score=location_aware")),
     "local-m": _luong("score=general", "scope=local-m", "window=3"),
-    "local-p": _luong("score=general", "scope=local-p", "window=3"),
+    "local-p": _luong("score=dot", "scope=local-p", "window=3"),
     "multi-head": Mechanism(
         "transformer",
         (*PARALLEL, "model.layers=2", "model.dropout=0.0"),
         (
             ("multi-head-cross", ()),
-            ("multi-head-grid", ("--layer", "1")),
-            ("encoder-self", ("--kind", "encoder", "--layer", "0")),
-            ("decoder-self", ("--kind", "decoder", "--layer", "0")),
+            ("multi-head-other", ("--layer", "0", "--head", "0")),
+            ("encoder-self", ("--kind", "encoder", "--layer", "0", "--head", "0")),
+            ("decoder-self", ("--kind", "decoder", "--layer", "0", "--head", "0")),
         ),
     ),
     "convs2s": Mechanism("convs2s", (*PARALLEL, "model.encoder.dropout=0.0", "model.decoder.dropout=0.0")),

@@ -84,7 +84,7 @@ def our_worker(run: str, engine: Any) -> None:
     from seq2see.session import load
 
     torch.set_num_threads(1)
-    translator = load(run, engine=engine)
+    translator = load(run, engine=engine, say=lambda text: print(text, file=sys.stderr))
 
     def translate(beam: int, lines: list[str]) -> list[str]:
         config = SearchConfig(beam=beam, length_penalty="gnmt", alpha=ALPHA)

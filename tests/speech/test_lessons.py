@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from seq2see.speech.lessons import LessonsConfig, guidance, off_diagonal, shown, withhold
+from seq2see.speech.lessons import LessonsConfig, blur, guidance, off_diagonal, shown, withhold
 
 CONFIG = LessonsConfig()
 
@@ -23,7 +23,8 @@ def test_true_frames_are_withheld_as_a_whole_and_then_in_part() -> None:
 
 
 def test_the_hint_fades() -> None:
-    assert [guidance(CONFIG, step) for step in (1, 600, 1200, 1800, 5000)] == pytest.approx([0.3, 0.3, 0.15, 0.0, 0.0])
+    config = LessonsConfig(guided=0.3, guided_fade=(600, 1800))
+    assert [guidance(config, step) for step in (1, 600, 1200, 1800, 5000)] == pytest.approx([0.3, 0.3, 0.15, 0.0, 0.0])
 
 
 def test_the_diagonal_costs_nothing_and_steps_behind_the_end_do_not_count() -> None:
@@ -34,3 +35,9 @@ def test_the_diagonal_costs_nothing_and_steps_behind_the_end_do_not_count() -> N
     padded[:, :6] = straight
     padded[:, 6:, 0] = 1.0
     assert float(off_diagonal(padded, torch.tensor([6]), torch.tensor([6]), 0.2)) == pytest.approx(0.0)
+
+
+def test_blur_is_what_lies_beside_the_greatest_weight() -> None:
+    weights = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]])
+    assert float(blur(weights, torch.tensor([2]))) == pytest.approx(0.4)
+    assert float(blur(weights, torch.tensor([3]))) == pytest.approx(0.8 / 3)
