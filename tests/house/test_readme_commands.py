@@ -79,7 +79,20 @@ def test_both_readmes_have_the_same_commands() -> None:
     english, korean = ([bare(line) for line in commands(ROOT / name)] for name in ("README.md", "README.ko.md"))
     assert english == korean
     verbs = {line.split("seq2see ")[1].split()[0] for line in english if "seq2see " in line}
-    assert verbs >= {"data", "train", "translate", "evaluate", "compare", "look", "explain", "align", "speak", "style", "demo", "doctor"}
+    assert verbs >= {
+        "data",
+        "train",
+        "translate",
+        "evaluate",
+        "compare",
+        "look",
+        "explain",
+        "align",
+        "speak",
+        "style",
+        "demo",
+        "doctor",
+    }
 
 
 def test_every_command_runs(place: Path) -> None:

@@ -55,7 +55,7 @@ def run_job(job: Job) -> None:
     if job.file is not None:
         check_file(job.file)
     torch.set_num_threads(1)
-    translator = load(job.runs, engine=job.engine, say=lambda text: print(f"seq2see: {text}", file=sys.stderr))
+    translator = load(job.runs, engine=job.engine)
     if job.form == "text":
         _translate_lines(job, translator)
     else:

@@ -1,6 +1,7 @@
 """`seq2see.load` and `seq2see.train`: from a run folder, or from pairs, to a translator."""
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,20 @@ Pairs = str | Path | Sequence[str | Path] | Sequence[tuple[str, str]]
 
 
 def load(
-    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] = print
+    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] | None = None
 ) -> Translator:
     """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed.
 
     engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, the fastest, its weights
              rounded to eight bits. Attention, scores and explanations are of the torch model always.
-    say      hears that an engine is being made, which takes a while the first time
+    say      hears that an engine is being made, which takes a while the first time; else standard error does
     """
     runs = [load_run(path) for path in run_paths(run)]
-    return Translator(runs, [make_engine(one, engine, say) for one in runs])
+    return Translator(runs, [make_engine(one, engine, say or _tell) for one in runs])
 
 
 def open_run(
-    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] = print
+    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] | None = None
 ) -> Any:
     """`seq2see.load`: a Translator, or a Voice if the folder holds one. The settings are those of `load`."""
     paths = run_paths(run)
@@ -40,6 +41,10 @@ def open_run(
 
         return Voice.load(paths[0])
     return load(paths, engine=engine, say=say)
+
+
+def _tell(text: str) -> None:
+    print(f"seq2see: {text}", file=sys.stderr)
 
 
 def train(

@@ -27,7 +27,7 @@ class LessonsConfig(BaseModel):
     guided_fade: tuple[int, int] = Field((400, 1200), description="between these updates it fades out")
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
     sharp: float = Field(0.02, ge=0, description="weight of looking at one letter at a time")
-    stop: float = Field(0.1, ge=0, description="weight of knowing when to stop")
+    stop: float = Field(0.3, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
     gist: float = Field(0.5, ge=0, description="weight of telling mean spectrum and pace from the style alone")
     valid: int = Field(48, ge=1, description="utterances that a validation says, at most")

@@ -19,6 +19,7 @@ except ModuleNotFoundError:
     raise MissingExtraError("A picture of speech", "plot") from None
 
 _FORMS = ("png", "svg", "pdf")
+_TITLE = 100
 _NAMES = 80  # more letters than this are thinned out
 
 
@@ -41,7 +42,10 @@ def picture(speech: Speech) -> Figure:
     _letters(figure.add_subplot(grid[1, 0]), speech)
     if speech.style is not None:
         _tokens(figure.add_subplot(grid[:, 1]), speech.style)
-    figure.suptitle(drawable(speech.text), x=0.01, ha="left", fontproperties=font(11), usetex=False, parse_math=False)
+    title = "".join(
+        drawable(letter) for letter in speech.text[:_TITLE]
+    )  # drawable keeps names short, a title may be long
+    figure.suptitle(title, x=0.01, ha="left", fontproperties=font(11), usetex=False, parse_math=False)
     return figure
 
 

@@ -39,9 +39,8 @@ class ReferenceEncoder(nn.Module):
     """(B, crop, mels) -> (B, summary): convolutions of stride 2 in time and frequency, then a GRU (section 3.1.1).
 
     Fresh convolutions answer almost the same to every recording, and what does not differ cannot be told apart by
-    tokens: with them alone thousands of updates went by before a style meant anything. So three plain statistics of
-    each band (mean, spread, change from frame to frame) go past them, and bands are centred as the training
-    recordings have them.
+    tokens. So three plain statistics of each band (mean, spread, change from frame to frame) go past them, and bands
+    are centred as the training recordings have them.
     """
 
     def __init__(self, mels: int, config: StyleConfig) -> None:

@@ -258,7 +258,7 @@ def _marks(said: Sequence[Utterance], truth: Sequence[Tensor]) -> dict[str, floa
     stopped = float(np.mean([one.stopped for one in said]))
     distance = float(np.mean(distances))
     return {
-        "loss": distance + 0.1 * duration + (1 - stopped),
+        "loss": distance + 0.05 * duration + 0.1 * (1 - stopped),
         "mel": distance,
         "duration": duration,
         "stopped": stopped,
