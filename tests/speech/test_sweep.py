@@ -24,7 +24,7 @@ class MadeUp:
         class style:  # noqa: N801
             mean = torch.full((2, 4), 0.25)
 
-    def speak_all(self, texts: list[str], *, tokens: dict[Any, float]) -> Any:
+    def speak_all(self, texts: list[str], *, style: None, tokens: dict[Any, float]) -> Any:
         (name, weight), *_ = tokens.items()
         token = name if isinstance(name, int) else name[1]
         high = 150 * 2 ** (weight if token == 0 else 0)

@@ -9,18 +9,26 @@ import typer
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
+    from seq2see.look import AttentionMap
     from seq2see.speech.synthesis import Voice
 
 _TEXTS = ("old farmers often sing", "작은 새가 자주 노래해요")  # said by a sweep, as far as the alphabet goes
 
 
-def style(
+def show_style(
     run: Annotated[Path, typer.Argument(help="The run folder of a voice.", show_default=False)],
     recordings: Annotated[list[Path] | None, typer.Argument(help="WAV or FLAC recordings.", show_default=False)] = None,
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Instead: pitch and pace as the weight of each token grows from 0 to 1.")
     ] = False,
     by_head: Annotated[bool, typer.Option("--by-head", help="Of --sweep: each head by itself.")] = False,
+    style: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of --sweep: a recording whose style the other tokens keep.  [default: the mean style of training]",
+            show_default=False,
+        ),
+    ] = None,
     text: Annotated[
         list[str] | None,
         typer.Option(help="Of --sweep: what to say; several are averaged.", show_default=False),
@@ -33,17 +41,17 @@ def style(
 
     \b
     seq2see style runs/voice low.wav high.wav
-    seq2see style runs/voice --sweep -o sweep.png
+    seq2see style runs/voice --sweep --style low.wav -o sweep.png
     """
     from seq2see.speech.synthesis import Voice
 
     if sweep == bool(recordings):
         raise ConfigError("style needs recordings, or --sweep: seq2see style runs/voice recording.wav")
-    if not sweep and (out is not None or text or by_head):
-        raise ConfigError("--out, --text and --by-head belong to --sweep")
+    if not sweep and (out is not None or style is not None or text or by_head):
+        raise ConfigError("--out, --style, --text and --by-head belong to --sweep")
     voice = Voice.load(run)
     if sweep:
-        _sweep(voice, text or [], by_head, out)
+        _sweep(voice, None if style is None else voice.style(style), text or [], by_head, out)
     else:
         _weights(voice, recordings or [])
 
@@ -57,13 +65,13 @@ def _weights(voice: "Voice", recordings: list[Path]) -> None:
             typer.echo("\t".join([str(recording), str(head), *(f"{weight:.3f}" for weight in weights)]))
 
 
-def _sweep(voice: "Voice", texts: list[str], by_head: bool, out: Path | None) -> None:
+def _sweep(voice: "Voice", base: "AttentionMap | None", texts: list[str], by_head: bool, out: Path | None) -> None:
     from seq2see.speech.sweep import check_picture, save_picture, table
     from seq2see.speech.sweep import sweep as swept
 
     if out is not None:
         check_picture(out)
-    found = swept(voice, texts or _default_texts(voice), by_head=by_head, advance=_tell)
+    found = swept(voice, texts or _default_texts(voice), style=base, by_head=by_head, advance=_tell)
     for row in table(found):
         typer.echo("\t".join(row))
     if out is not None:

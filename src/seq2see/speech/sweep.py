@@ -1,6 +1,6 @@
 """Style tokens by hand: what happens to pitch and pace when the weight of one token grows.
 
-A token's weight is set in every head, or in one; the others share the rest as they do in the mean style.
+A token's weight is set in every head, or in one; the others share the rest as they do in a given style.
 """
 
 import io
@@ -13,6 +13,7 @@ import numpy as np
 
 from seq2see.durable import write_file
 from seq2see.errors import ConfigError, MissingExtraError
+from seq2see.look import AttentionMap
 from seq2see.speech.measures import cents, f0, middle_pitch
 from seq2see.speech.synthesis import Voice
 
@@ -74,11 +75,15 @@ def sweep(
     voice: Voice,
     texts: Sequence[str],
     *,
+    style: AttentionMap | None = None,
     by_head: bool = False,
     weights: Sequence[float] = WEIGHTS,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Sweep]:
-    """Every token (of every head) over all weights."""
+    """Every token (of every head) over all weights; the others as in `style`, or in the mean of all styles.
+
+    That mean lies between voices and a whisper, if the corpus has both, and may have no pitch.
+    """
     if voice.model.style is None:
         raise ConfigError(f"{voice.path}: this voice was trained without style tokens")
     if not texts:
@@ -87,15 +92,17 @@ def sweep(
     chosen = [(head, token) for head in (range(heads) if by_head else [None]) for token in range(many)]
     found = []
     for place, (head, token) in enumerate(chosen):
-        points = tuple(_point(voice, texts, head, token, weight) for weight in weights)
+        points = tuple(_point(voice, texts, style, head, token, weight) for weight in weights)
         found.append(Sweep(token, head, points))
         advance(place + 1, len(chosen))
     return found
 
 
-def _point(voice: Voice, texts: Sequence[str], head: int | None, token: int, weight: float) -> Point:
+def _point(
+    voice: Voice, texts: Sequence[str], style: AttentionMap | None, head: int | None, token: int, weight: float
+) -> Point:
     name = token if head is None else (head, token)
-    said = list(voice.speak_all(texts, tokens={name: weight}))
+    said = list(voice.speak_all(texts, style=style, tokens={name: weight}))
     pitches = [middle_pitch(f0(one.samples, one.rate)) for one in said]
     voiced = [pitch for pitch in pitches if pitch is not None]
     pitch = float(np.median(voiced)) if 2 * len(voiced) > len(said) else None
@@ -163,7 +170,8 @@ def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
         axes.set_xlabel("weight of one token", fontsize=9)
         axes.axhline(0, color="#d5dae0", linewidth=0.8, zorder=1)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=9)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(frameon=False, fontsize=9)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=130)
     write_file(path, buffer.getvalue())
