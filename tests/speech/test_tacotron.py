@@ -71,7 +71,9 @@ def _stop_between(voice: Tacotron, ids: Tensor, style: Tensor) -> None:
     with torch.no_grad():
         voice.decoder.stop.weight.normal_(std=3.0)
         voice.decoder.stop.bias.fill_(-1000.0)
-        _, logits, _ = voice._run(voice._prepared(ids, voice._vector(style, 3)), torch.full((3,), 15))
+        _, logits, _ = voice._run(
+            voice._prepared(ids, voice._vector(style, 3)), torch.full((3,), 15), torch.tensor([3, 8, 5])
+        )
         voice.decoder.stop.bias.fill_(-1000.0 - float(logits.amax(dim=1).median()) + 1e-2)
 
 
@@ -86,6 +88,28 @@ def test_each_row_ends_where_it_says_so(tiny: dict[str, Any]) -> None:
     with torch.no_grad():
         voice.decoder.stop.bias.fill_(50.0)
     assert [(one.stopped, len(one.mel)) for one in voice.speak(letters(3, 5))] == [(True, 4), (True, 4)]
+
+
+def test_an_utterance_is_over_when_attention_rests_on_the_end(tiny: dict[str, Any]) -> None:
+    voice = model(tiny)
+    with torch.no_grad():
+        voice.decoder.stop.bias.fill_(-50.0)
+    step, made = voice.decoder.step, []
+
+    def resting(*given: Any) -> Any:
+        """Row 0 comes to the end at step 3 and rests; row 1 touches it now and then."""
+        frames, stop, weights, standing = step(*given)
+        made.append(None)
+        weights = torch.zeros_like(weights)
+        weights[0, 2 if len(made) > 3 else 0] = 1.0
+        weights[1, 4 if len(made) % 3 else 0] = 1.0
+        return frames, stop, weights, standing
+
+    voice.decoder.step = resting  # type: ignore[method-assign]
+    first, second = voice.speak(letters(3, 5))
+    assert first.stopped
+    assert len(first.weights) == 3 + 4  # the fifth step of resting is no longer said
+    assert not second.stopped
 
 
 def test_weights_of_a_step_sum_to_one_over_the_letters_that_are_there(tiny: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ class LessonsConfig(BaseModel):
     guided: float = Field(0.1, ge=0, description="weight of the hint that attention lies on the diagonal")
     guided_fade: tuple[int, int] = Field((400, 1200), description="between these updates it fades out")
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
-    sharp: float = Field(0.02, ge=0, description="weight of looking at one letter at a time")
+    sharp: float = Field(0.0, ge=0, description="weight of looking at one letter at a time")
     stop: float = Field(0.3, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
     gist: float = Field(0.5, ge=0, description="weight of telling mean spectrum and pace from the style alone")

@@ -24,6 +24,7 @@ from seq2see.speech.style import Style, StyleConfig
 
 _LONGEST = 6  # decoder steps for each letter, after which it is cut off: slow speech needs about two
 _SPARE = 20
+_RESTED = 4  # steps of looking at the end mark after which an utterance is over, whatever the stop output says
 _LEVEL = 0.45  # of speech, on average: where frames start before anything is learned
 
 
@@ -232,12 +233,13 @@ class Tacotron(nn.Module):
     def speak(self, letters: Tensor, style: Tensor | None = None, *, longest: int | None = None) -> list[Utterance]:
         """Free running: (B, S), style weights (B, heads, tokens) or None for the mean style -> B utterances.
 
-        Rows do not know of one another; each ends where it says so, or after `longest` steps.
+        Rows do not know of one another; each ends where its stop output says so or where its attention has come to
+        rest on the end mark, else after `longest` steps.
         """
         prepared = self._prepared(letters, self._vector(style, len(letters)))
         limits = (letters != 0).sum(dim=1) * _LONGEST + _SPARE
         limits = limits if longest is None else limits.clamp(max=longest)
-        frames, stop, weights = self._run(prepared, limits)
+        frames, stop, weights = self._run(prepared, limits, (letters != 0).sum(dim=1) - 1)
         stopped = stop > 0
         ends = torch.where(stopped.any(dim=1), stopped.to(torch.int8).argmax(dim=1), limits).clamp(max=limits)
         by_itself = stopped.any(dim=1) & (stopped.to(torch.int8).argmax(dim=1) < limits)
@@ -249,14 +251,19 @@ class Tacotron(nn.Module):
             for row, (end, done) in enumerate(zip(ends.tolist(), by_itself.tolist(), strict=True))
         ]
 
-    def _run(self, prepared: Prepared, limits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Steps until every row has stopped: frames (B, F, mels), stop (B, T), weights (B, T, S)."""
+    def _run(self, prepared: Prepared, limits: Tensor, last: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Steps until every row has stopped: frames (B, F, mels), stop (B, T), weights (B, T, S).
+
+        limits (B,) most steps, last (B,) the place of the end mark.
+        """
         standing = self.decoder.start(prepared)
         previous = prepared.values.new_zeros(len(limits), self.config.audio.mels)
-        running = torch.ones_like(limits, dtype=torch.bool)
+        running, rested = torch.ones_like(limits, dtype=torch.bool), torch.zeros_like(limits)
         frames, stops, rows = [], [], []
         for step in range(int(limits.max())):
             made, stop, weights, standing = self.decoder.step(previous, prepared, standing)
+            rested = (rested + 1) * (weights.gather(1, last.unsqueeze(1)).squeeze(1) > 0.5)
+            stop = stop.masked_fill(rested > _RESTED, float("inf"))
             frames.append(made)
             stops.append(stop)
             rows.append(weights)
