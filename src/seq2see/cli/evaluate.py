@@ -140,7 +140,9 @@ def evaluate(
     from seq2see.cli.evaluate_voice import evaluate_voice, is_voice
 
     if words and hypotheses is None and is_voice(words[0]):
-        evaluate_voice(Path(words[0]), words[1:], limit, output, as_json)
+        with Voice() as voice:
+            told = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, voice.counting)
+        print(told)
         return
     from seq2see.evaluate import evaluate_outputs, read_references
 
@@ -162,8 +164,8 @@ def evaluate(
         )
     found = replace(found, command=command())
     if as_json:
-        told = found.as_dict()
-        tell_json(told if by_length else {key: value for key, value in told.items() if key != "by_length"})
+        every = found.as_dict()
+        tell_json(every if by_length else {key: value for key, value in every.items() if key != "by_length"})
         return
     from seq2see.evaluate.tables import show_evaluation
 

@@ -2,12 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from seq2see.errors import ConfigError, DataError, RunError
 
@@ -15,6 +12,10 @@ if TYPE_CHECKING:
     from seq2see.speech.corpus import Utterance
     from seq2see.speech.readout import ReadOut
     from seq2see.speech.synthesis import Voice
+
+
+Counting = Callable[[str, int], Callable[[int], None]]
+"""What is counted and how many there are -> how many more are done."""
 
 
 def is_voice(path: str) -> bool:
@@ -27,8 +28,10 @@ def is_voice(path: str) -> bool:
         return False
 
 
-def evaluate_voice(run: Path, tests: Sequence[str], limit: int | None, output: Path | None, as_json: bool) -> None:
-    """The held-out utterances of a corpus, by default of the one the voice was trained on."""
+def evaluate_voice(
+    run: Path, tests: Sequence[str], limit: int | None, output: Path | None, as_json: bool, counting: Counting
+) -> str:
+    """What to print of the held-out utterances of a corpus, by default of the one the voice was trained on."""
     from seq2see.speech.corpus import read_corpus, references
     from seq2see.speech.hearing import listen
     from seq2see.speech.synthesis import Voice
@@ -46,23 +49,22 @@ def evaluate_voice(run: Path, tests: Sequence[str], limit: int | None, output: P
         raise DataError(f"none of the held-out texts of {name} can be spelled with the letters of {run}")
     test, refs = [one for one, _ in both], [one for _, one in both]
     keep = _Keep(voice, output)
-    with _Bar("spoken and measured") as bar:
-        report = listen(test, refs, keep.speak, voice.model.config.audio, bar.advance)
-    read = styles_of(voice, [*test, *refs])
+    spoken = counting("spoken and measured", len(test))
+    report = listen(test, refs, keep.speak, voice.model.config.audio, lambda done, total: spoken(1))
+    read = styles_of(voice, [*test, *refs], counting)
     if as_json:
         told: dict[str, Any] = report.as_dict() | {"run": str(run), "test": name}
         told["style_read_out"] = [one._asdict() for one in read]
-        print(json.dumps(told, ensure_ascii=False, indent=1))
-        return
-    print(report.table())
-    for one in read:
-        print(
-            f"{one.label} read from the style tokens: {one.right:.1%} (always the commonest: {one.commonest:.1%}; "
-            f"{one.recordings:,} recordings)"
-        )
+        return json.dumps(told, ensure_ascii=False, indent=1)
+    known = [
+        f"{one.label} read from the style tokens: {one.right:.1%} (always the commonest: {one.commonest:.1%}; "
+        f"{one.recordings:,} recordings)"
+        for one in read
+    ]
+    return "\n".join([report.table(), *known])
 
 
-def styles_of(voice: "Voice", utterances: Sequence["Utterance"]) -> list["ReadOut"]:
+def styles_of(voice: "Voice", utterances: Sequence["Utterance"], counting: Counting) -> list["ReadOut"]:
     """What the tokens know of recordings with known labels."""
     import numpy as np
 
@@ -71,11 +73,10 @@ def styles_of(voice: "Voice", utterances: Sequence["Utterance"]) -> list["ReadOu
     labelled = [one for one in utterances if one.labels]
     if voice.model.style is None or not labelled:
         return []
-    with _Bar("styles read") as bar:
-        weights = []
-        for number, one in enumerate(labelled, start=1):
-            weights.append(voice.style(one.audio).weights[0, :, 0].astype(np.float64).ravel())
-            bar.advance(number, len(labelled))
+    weights, read = [], counting("styles read", len(labelled))
+    for one in labelled:
+        weights.append(voice.style(one.audio).weights[0, :, 0].astype(np.float64).ravel())
+        read(1)
     return read_styles(np.stack(weights), [one.text for one in labelled], [one.labels for one in labelled])
 
 
@@ -98,25 +99,6 @@ class _Keep:
             self.number += 1
             said.save(self.folder / f"{self.number:04d}.wav")
         return Spoken(said.samples, said.rate, said.alignment.weights[0, 0], said.stopped)
-
-
-class _Bar:
-    """Progress on stderr, where it is a terminal."""
-
-    def __init__(self, what: str) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
-        self._task = self._progress.add_task(what, total=None)
-
-    def advance(self, done: int, total: int) -> None:
-        self._progress.update(self._task, completed=done, total=total)
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._progress.stop()
 
 
 def _say(message: str) -> None:

@@ -237,18 +237,18 @@ class Tacotron(nn.Module):
         rest on the end mark, else after `longest` steps.
         """
         prepared = self._prepared(letters, self._vector(style, len(letters)))
-        limits = (letters != 0).sum(dim=1) * _LONGEST + _SPARE
+        sizes = (letters != 0).sum(dim=1)
+        limits = sizes * _LONGEST + _SPARE
         limits = limits if longest is None else limits.clamp(max=longest)
-        frames, stop, weights = self._run(prepared, limits, (letters != 0).sum(dim=1) - 1)
+        frames, stop, weights = self._run(prepared, limits, sizes - 1)
         stopped = stop > 0
-        ends = torch.where(stopped.any(dim=1), stopped.to(torch.int8).argmax(dim=1), limits).clamp(max=limits)
-        by_itself = stopped.any(dim=1) & (stopped.to(torch.int8).argmax(dim=1) < limits)
-        ends = ends.clamp(min=1)
+        ends = torch.where(stopped.any(dim=1), stopped.to(torch.int8).argmax(dim=1), limits)
+        by_itself = ends < limits
+        ends = ends.clamp(max=limits).clamp(min=1)
         refined = self.postnet(frames, _present(ends * self.config.reduction, frames))
-        sizes = (letters != 0).sum(dim=1).tolist()
         return [
-            Utterance(refined[row, : end * self.config.reduction], weights[row, :end, : sizes[row]], bool(done))
-            for row, (end, done) in enumerate(zip(ends.tolist(), by_itself.tolist(), strict=True))
+            Utterance(refined[row, : end * self.config.reduction], weights[row, :end, :size], bool(done))
+            for row, (end, size, done) in enumerate(zip(ends.tolist(), sizes.tolist(), by_itself.tolist(), strict=True))
         ]
 
     def _run(self, prepared: Prepared, limits: Tensor, last: Tensor) -> tuple[Tensor, Tensor, Tensor]:

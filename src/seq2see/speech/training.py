@@ -153,7 +153,7 @@ def _task(
 
 def _exam(out: Path, held_out: Sequence[Utterance], letters: Letters, config: TacotronConfig, voice: Voice) -> Exam:
     """The first held-out texts that the alphabet can spell, each with its reference."""
-    spelled = [one for one in held_out if _can_spell(letters, one.text)]
+    spelled = [one for one in held_out if letters.can_spell(one.text)]
     if len(spelled) < len(held_out):
         voice.message(f"{len(held_out) - len(spelled)} held-out texts have letters that training never shows; left out")
     if not spelled:
@@ -162,7 +162,7 @@ def _exam(out: Path, held_out: Sequence[Utterance], letters: Letters, config: Ta
     asked = references(tested) if len({one.text for one in tested}) > 1 else tested
     longest = config.lessons.longest
     fits = [
-        (one, reference) for one, reference in zip(tested, asked, strict=True) if _can_spell(letters, reference.text)
+        (one, reference) for one, reference in zip(tested, asked, strict=True) if letters.can_spell(reference.text)
     ] or [(one, one) for one in tested]
     recordings = _recorded(out, "test", [one for one, _ in fits], letters, config, voice, longest=10 * longest)
     answers = _recorded(out, "reference", [one for _, one in fits], letters, config, voice, longest=10 * longest)
@@ -187,14 +187,6 @@ def _recorded(
         longest=longest or config.lessons.longest,
         counting=voice.counting(f"spectrograms to {name}"),
     )
-
-
-def _can_spell(letters: Letters, text: str) -> bool:
-    try:
-        letters.ids(text)
-    except DataError:
-        return False
-    return True
 
 
 def _plan(task: VoiceTask, config: RunConfig, done: int, planned: int, voice: Voice) -> int:
