@@ -26,6 +26,10 @@ class LessonsConfig(BaseModel):
     guided: float = Field(0.1, ge=0, description="weight of the hint that attention lies on the diagonal")
     guided_fade: tuple[int, int] = Field((400, 1200), description="between these updates it fades out")
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
+    aligned: float = Field(0.1, ge=0, description="weight of looking where the aligner hears the letters")
+    told: tuple[float, float] = Field(
+        (0.3, 0.5), description="share of training in which attention is told where to look, then share of the updates"
+    )
     sharp: float = Field(0.0, ge=0, description="weight of looking at one letter at a time")
     stop: float = Field(0.3, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
@@ -45,6 +49,12 @@ def withhold(config: LessonsConfig, done: float, batch: int, steps: int) -> Tens
     if done < config.withheld:
         return torch.ones(batch, steps, dtype=torch.bool)
     return (torch.rand(batch, 1) < config.withheld_utterances) | (torch.rand(batch, steps) < config.withheld_frames)
+
+
+def tells(config: LessonsConfig, done: float) -> bool:
+    """Whether attention is told where to look in this update; draws from torch's generator."""
+    until, later = config.told
+    return config.aligned > 0 and (done < until or float(torch.rand(())) < later)
 
 
 def guidance(config: LessonsConfig, step: int) -> float:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from seq2see import masks
 from seq2see.attention import Additive, LocationAware, Mechanism, Prepared
+from seq2see.speech.aligner import Aligner
 from seq2see.speech.audio import AudioConfig
 from seq2see.speech.cbhg import Cbhg, Convolution
 from seq2see.speech.lessons import LessonsConfig
@@ -49,10 +50,12 @@ class TacotronConfig(BaseModel):
     attention_width: int = Field(128, ge=1, description="hidden units of the score")
     filters: int = Field(16, ge=1, description="of location_aware: features of the earlier weights")
     kernel: int = Field(15, ge=1, description="of location_aware: letters that a feature spans, odd")
+    forward: int = Field(0, ge=0, description="of location_aware: letters to move on in a step at most; 0: no limit")
     decoder: int = Field(192, ge=1, description="units of each of the decoder's GRUs")
     prenet: int = Field(64, ge=1, description="width of the pre-net that the frame before goes through")
     reduction: int = Field(4, ge=1, description="frames made in one step of the decoder")
     postnet: int = Field(96, ge=1, description="channels of the post-net")
+    aligner: int = Field(64, ge=1, description="width of the net that finds the letters in a recording, for training")
     dropout: float = Field(0.5, ge=0, lt=1, description="in the pre-net of the frame before, while training")
     letter_dropout: float = Field(0.1, ge=0, lt=1, description="in the pre-net of the letters, while training")
 
@@ -107,7 +110,7 @@ class Decoder(nn.Module):
         memory, units, mels = 2 * config.encoder, config.decoder, config.audio.mels
         self.reduction, self.mels = config.reduction, mels
         self.prenet = PreNet(mels, 2 * config.prenet, config.prenet, config.dropout)
-        self.listening = nn.GRUCell(config.prenet + memory, units)
+        self.listening = nn.GRU(config.prenet + memory, units, batch_first=True)
         self.attention = _attention(config, units, memory)
         self.joined = nn.Linear(units + memory, units)
         self.first, self.second = (nn.GRU(units, units, batch_first=True) for _ in range(2))
@@ -125,7 +128,8 @@ class Decoder(nn.Module):
 
     def listen(self, previous: Tensor, prepared: Prepared, standing: Standing) -> tuple[Standing, Tensor]:
         """One step of the part that feeds itself: (B, prenet) -> the new standing, weights (B, 1, 1, S)."""
-        query = self.listening(torch.cat([previous, standing.context], dim=1), standing.query)
+        inputs = torch.cat([previous, standing.context], dim=1).unsqueeze(1)
+        query = self.listening(inputs, standing.query.unsqueeze(0))[0].squeeze(1)
         context, weights = self.attention.attend(query.unsqueeze(1), prepared, history=standing.history)
         assert weights is not None
         history = self.attention.remember(standing.history, weights)
@@ -141,6 +145,24 @@ class Decoder(nn.Module):
         both = torch.cat([x, heard[..., -standing.context.size(1) :]], dim=-1)
         frames = self.frames(both).unflatten(-1, (self.reduction, self.mels)).flatten(1, 2)
         return frames, self.stop(both).squeeze(-1), standing._replace(first=first, second=second)
+
+    def told(self, previous: Tensor, prepared: Prepared, way: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The same as `forward`, but where each step looks is told, (B, T, S), so that no step waits for another.
+
+        The weights are what attention would answer at each step, had it looked as told until then.
+        """
+        batch, steps, letters = way.shape
+        context = torch.matmul(way, prepared.values[:, 0])
+        before = F.pad(context[:, :-1], (0, 0, 1, 0))
+        standing = self.start(prepared)
+        query, _ = self.listening(torch.cat([self.prenet(previous), before], dim=-1))
+        earlier = F.pad(way[:, :-1], (0, 0, 1, 0))
+        history = torch.stack([earlier, earlier.cumsum(dim=1)], dim=2).view(batch * steps, 1, 2, letters)
+        repeated = Prepared(*(None if part is None else part.repeat_interleave(steps, dim=0) for part in prepared))
+        _, weights = self.attention.attend(query.reshape(batch * steps, 1, -1), repeated, history=history)
+        assert weights is not None
+        frames, stop, _ = self.say(torch.cat([query, context], dim=-1), standing)
+        return frames, stop, weights.view(batch, steps, letters)
 
     def forward(self, previous: Tensor, prepared: Prepared) -> tuple[Tensor, Tensor, Tensor]:
         """Known frames (B, T, mels), one before each step -> frames (B, T r, mels), stop (B, T), weights (B, T, S)."""
@@ -172,6 +194,7 @@ def _attention(config: TacotronConfig, query_dim: int, key_dim: int) -> Mechanis
         filters=config.filters,
         kernel=config.kernel,
         cumulative=True,
+        forward=config.forward,
     )
 
 
@@ -205,6 +228,7 @@ class Tacotron(nn.Module):
         self.style = None if config.style is None else Style(mels, memory, config.style)
         self.decoder = Decoder(config)
         self.postnet = PostNet(mels, config.postnet)
+        self.aligner = Aligner(config.alphabet, mels, config.aligner)  # for training only
 
     def encode(self, letters: Tensor) -> Tensor:
         """(B, S) ids, 0 behind the end -> (B, S, M). Each letter also goes past the encoder, to be told apart soon."""
@@ -212,7 +236,13 @@ class Tacotron(nn.Module):
         return self.norm(self.encoder(x, (letters != 0).sum(dim=1)) + self.skip(x))
 
     def forward(
-        self, letters: Tensor, mel: Tensor, lengths: Tensor, crops: Tensor | None = None, withheld: Tensor | None = None
+        self,
+        letters: Tensor,
+        mel: Tensor,
+        lengths: Tensor,
+        crops: Tensor | None = None,
+        withheld: Tensor | None = None,
+        way: Tensor | None = None,
     ) -> Spoken:
         """Teacher forcing: the true frames are known, and fed where they are not withheld.
 
@@ -221,10 +251,13 @@ class Tacotron(nn.Module):
         lengths    (B,) frames that count; behind them the post-net sees nothing
         crops      (B, crop, mels) of a reference, for a voice with style
         withheld   (B, T) True: the frame before this step is not shown to the decoder
+        way        (B, T, S) where to look, or None: where attention itself looks
         """
         vector, style = (None, None) if self.style is None or crops is None else self.style(crops)
         prepared = self._prepared(letters, vector)
-        frames, stop, weights = self.decoder(self._previous(mel, withheld), prepared)
+        previous = self._previous(mel, withheld)
+        made = self.decoder(previous, prepared) if way is None else self.decoder.told(previous, prepared, way)
+        frames, stop, weights = made
         refined = self.postnet(frames, _present(lengths, frames))
         gist = None if self.style is None or vector is None else self.style.gist(vector)
         return Spoken(frames, refined, stop, weights, style, gist)

@@ -147,6 +147,7 @@ def _task(
     model = Tacotron(chosen)
     if model.style is not None:
         model.style.reference.adapt(recordings.sample(_ADAPTED))
+    model.aligner.adapt(recordings.sample(_ADAPTED))
     model.to(device)
     return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
 

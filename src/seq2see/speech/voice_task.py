@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from seq2see.speech import audio, lessons
+from seq2see.speech import aligner, audio, lessons
 from seq2see.speech.measures import matched
 from seq2see.speech.recordings import Recordings
 from seq2see.speech.style import spread
@@ -25,6 +25,7 @@ from seq2see.training.loop import Loss, Validation
 _EPOCH = 4096
 _SILENCE = 2  # steps behind the end in which the voice learns that it is over
 _SPOKEN_AT_ONCE = 24
+_ALIGNER = 0.1  # weight of the aligner's own loss; nothing else learns from it
 
 Rows = NDArray[np.int64]
 
@@ -132,8 +133,11 @@ class VoiceTask:
 
     def loss(self, item: Lesson, step: int) -> Loss:
         self.step = step
+        done = step / self.total
         crops = None if self.model.style is None else self._crops(item)
-        withheld = lessons.withhold(self.lessons, step / self.total, len(item.rows), item.mel.size(1) // self._r)
+        withheld = lessons.withhold(self.lessons, done, len(item.rows), item.mel.size(1) // self._r)
+        heard = self._hear(item) if self.lessons.aligned else None
+        told = heard is not None and lessons.tells(self.lessons, done)
         on = self.device
         frames = item.steps * self._r
         spoken: Spoken = self.model(
@@ -142,12 +146,22 @@ class VoiceTask:
             frames.to(on),
             None if crops is None else crops.to(on),
             withheld.to(on),
+            heard.way if heard is not None and told else None,
         )
         parts = self._parts(item, spoken, step)
+        if heard is not None:
+            missed = aligner.missed(spoken.weights, heard.way, item.steps.to(on))
+            parts |= {"aligned": self.lessons.aligned * missed, "aligner": _ALIGNER * heard.error}
         if self.model.style is not None and spoken.style is not None and step > 0:  # 0: only being timed
             self.model.style.follow(spoken.style)
         total = torch.stack(list(parts.values())).sum() * self.positions(item)
         return Loss(total, {name: float(value.detach()) for name, value in parts.items()})
+
+    def _hear(self, item: Lesson) -> aligner.Heard:
+        """Where the letters of a batch are said: (B, T, S) shares of each step's frames."""
+        on = self.device
+        heard: aligner.Heard = self.model.aligner(item.letters.to(on), item.mel.to(on), item.lengths.to(on))
+        return heard._replace(way=aligner.shares(heard.way, item.letters.size(1), self._r).to(on))
 
     @property
     def _r(self) -> int:
