@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from seq2see.speech.lessons import LessonsConfig, blur, guidance, off_diagonal, shown, withhold
+from seq2see.speech.lessons import LessonsConfig, guidance, off_diagonal, shown, withhold
 
 CONFIG = LessonsConfig()
 
@@ -35,9 +35,3 @@ def test_the_diagonal_costs_nothing_and_steps_behind_the_end_do_not_count() -> N
     padded[:, :6] = straight
     padded[:, 6:, 0] = 1.0
     assert float(off_diagonal(padded, torch.tensor([6]), torch.tensor([6]), 0.2)) == pytest.approx(0.0)
-
-
-def test_blur_is_what_lies_beside_the_greatest_weight() -> None:
-    weights = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]])
-    assert float(blur(weights, torch.tensor([2]))) == pytest.approx(0.4)
-    assert float(blur(weights, torch.tensor([3]))) == pytest.approx(0.8 / 3)

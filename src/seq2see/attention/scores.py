@@ -7,7 +7,6 @@ Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1
 Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
 Location        (W s)_j                              Luong 2015, section 3.1, equation 8
 LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2, equations 8 and 9
-                + log of what lay just before j      Zhang 2018 (forward attention), where it is asked for
 """
 
 import math
@@ -25,8 +24,6 @@ from seq2see.errors import ConfigError, ShapeError
 
 # Numbers in the largest (B, H, Tq, Tk, hidden) tensor that an additive score may build: 64 MiB of float32.
 ADDITIVE_BUDGET = 2**24
-# What is left of a score's exponential where forward attention does not reach: small, but its logarithm is finite.
-FAR = 1e-6
 
 
 class Dot(Mechanism):
@@ -204,9 +201,6 @@ class LocationAware(Additive):
     Chorowski 2015, section 2.2, equations 8 and 9. With `cumulative` the convolution also sees the sum of all earlier
     weights (Shen 2018, section 2.2), which keeps speech moving forward. Each query depends on the one before, so
     several queries are attended one after another.
-
-    With `forward` = n attention stays or moves on by at most n positions in a step, from the first position on:
-    weights_j ~ exp(score_j) (sum of the step before over j - n ... j), the forward attention of Zhang 2018 (there n = 1).
     """
 
     def __init__(
@@ -219,18 +213,14 @@ class LocationAware(Additive):
         filters: int = 32,
         kernel: int = 31,
         cumulative: bool = False,
-        forward: int = 0,
         **options: Unpack[Options],
     ) -> None:
         super().__init__(query_dim, key_dim, hidden=hidden, bias=bias, **options)
-        if forward < 0:
-            raise ConfigError(f"forward = {forward}; positions to move on in a step at most, or 0 for no limit")
         if kernel % 2 == 0 or kernel < 1:
             raise ConfigError(f"kernel = {kernel}; a convolution centred on a position needs an odd, positive width")
         if filters < 1:
             raise ConfigError(f"filters = {filters}; LocationAware needs at least 1")
         self.cumulative = cumulative
-        self.reach = forward
         self.filters = nn.Conv1d(2 if cumulative else 1, filters, kernel, padding=kernel // 2, bias=False)
         self.filter_map = HeadLinear(self.heads, filters, self.hidden)
 
@@ -254,16 +244,7 @@ class LocationAware(Additive):
         batch, heads = history.shape[:2]
         seen = (history if self.cumulative else history[:, :, :1]).flatten(0, 1)
         features = self.filters(seen).unflatten(0, (batch, heads)).transpose(2, 3)  # (B, H, Tk, filters)
-        scores = self._energies(self.query_map(query), keys + self.filter_map(features))
-        return scores + self._reachable(history) if self.reach else scores
-
-    def _reachable(self, history: Tensor) -> Tensor:
-        """(B, H, 2, Tk) -> (B, H, 1, Tk): log of the weight from which a position can be reached in one step."""
-        before, total = history.unbind(dim=2)
-        first = 1 - total.sum(dim=-1, keepdim=True).clamp(max=1)  # nothing was looked at yet: the way begins at 0
-        padded = F.pad(torch.cat([before[..., :1] + first, before[..., 1:]], dim=-1), (self.reach, 0))
-        near = F.avg_pool1d(padded.flatten(0, 1), self.reach + 1, stride=1).unflatten(0, before.shape[:2])
-        return torch.log((self.reach + 1) * near + FAR).unsqueeze(2)
+        return self._energies(self.query_map(query), keys + self.filter_map(features))
 
     def attend_heads(
         self,

@@ -29,7 +29,6 @@ class Heard(NamedTuple):
     error: Tensor  # how badly the sound of the letters was foretold; to be learned from
 
 
-
 class Aligner(nn.Module):
     """What each letter should sound like, told by its neighbours and by the voice; no more than its rough spectrum."""
 

@@ -13,8 +13,8 @@ class LessonsConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    batch: int = Field(16, ge=1, description="utterances in a batch, at most")
-    frames: int = Field(2000, ge=100, description="frames in a batch, padding included, at most")
+    batch: int = Field(32, ge=1, description="utterances in a batch, at most")
+    frames: int = Field(4000, ge=100, description="frames in a batch, padding included, at most")
     longest: int = Field(1000, ge=10, description="utterances of more frames are left out")
     short: float = Field(
         0.5, gt=0, le=1, description="share of the utterances, the shortest, that training begins with"
@@ -23,14 +23,15 @@ class LessonsConfig(BaseModel):
     withheld: float = Field(0.6, ge=0, le=1, description="share of training without any true frame before a step")
     withheld_utterances: float = Field(0.5, ge=0, le=1, description="after that: share of utterances without")
     withheld_frames: float = Field(0.1, ge=0, le=1, description="after that: share of single frames withheld")
-    guided: float = Field(0.1, ge=0, description="weight of the hint that attention lies on the diagonal")
+    guided: float = Field(
+        0.0, ge=0, description="weight of the hint that attention lies on the diagonal; for a voice without aligner"
+    )
     guided_fade: tuple[int, int] = Field((400, 1200), description="between these updates it fades out")
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
     aligned: float = Field(0.1, ge=0, description="weight of looking where the aligner hears the letters")
     told: tuple[float, float] = Field(
-        (0.3, 0.5), description="share of training in which attention is told where to look, then share of the updates"
+        (0.4, 0.5), description="share of training in which attention is told where to look, then share of the updates"
     )
-    sharp: float = Field(0.0, ge=0, description="weight of looking at one letter at a time")
     stop: float = Field(0.3, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
     gist: float = Field(0.5, ge=0, description="weight of telling mean spectrum and pace from the style alone")
@@ -73,9 +74,3 @@ def off_diagonal(weights: Tensor, steps: Tensor, letters: Tensor, width: float) 
     cost = 1 - torch.exp(-((t - s) ** 2) / (2 * width**2))
     inside = (torch.arange(weights.size(1))[None] < steps[:, None]).to(weights.dtype)
     return ((weights * cost.to(weights)).sum(dim=-1) * inside.to(weights)).sum() / inside.sum()
-
-
-def blur(weights: Tensor, steps: Tensor) -> Tensor:
-    """(B, T, S), lengths (B,) -> mean over true steps of the share that is not on the letter most looked at, 0..1."""
-    inside = (torch.arange(weights.size(1), device=weights.device) < steps[:, None]).to(weights.dtype)
-    return ((1 - weights.amax(dim=-1)) * inside).sum() / inside.sum()

@@ -50,7 +50,6 @@ class TacotronConfig(BaseModel):
     attention_width: int = Field(128, ge=1, description="hidden units of the score")
     filters: int = Field(16, ge=1, description="of location_aware: features of the earlier weights")
     kernel: int = Field(15, ge=1, description="of location_aware: letters that a feature spans, odd")
-    forward: int = Field(0, ge=0, description="of location_aware: letters to move on in a step at most; 0: no limit")
     decoder: int = Field(192, ge=1, description="units of each of the decoder's GRUs")
     prenet: int = Field(64, ge=1, description="width of the pre-net that the frame before goes through")
     reduction: int = Field(4, ge=1, description="frames made in one step of the decoder")
@@ -158,7 +157,7 @@ class Decoder(nn.Module):
         query, _ = self.listening(torch.cat([self.prenet(previous), before], dim=-1))
         earlier = F.pad(way[:, :-1], (0, 0, 1, 0))
         history = torch.stack([earlier, earlier.cumsum(dim=1)], dim=2).view(batch * steps, 1, 2, letters)
-        repeated = Prepared(*(None if part is None else part.repeat_interleave(steps, dim=0) for part in prepared))
+        repeated = _repeated(prepared, steps)
         _, weights = self.attention.attend(query.reshape(batch * steps, 1, -1), repeated, history=history)
         assert weights is not None
         frames, stop, _ = self.say(torch.cat([query, context], dim=-1), standing)
@@ -184,6 +183,13 @@ class Decoder(nn.Module):
         return frames, stop.squeeze(1), weights[:, 0, 0], standing
 
 
+def _repeated(prepared: Prepared, times: int) -> Prepared:
+    """Each row of the batch this many times, one after another."""
+    mask = None if prepared.mask is None else prepared.mask.repeat_interleave(times, dim=0)
+    keys, values = (part.repeat_interleave(times, dim=0) for part in (prepared.keys, prepared.values))
+    return Prepared(keys, values, mask)
+
+
 def _attention(config: TacotronConfig, query_dim: int, key_dim: int) -> Mechanism:
     if config.attention == "additive":
         return Additive(query_dim, key_dim, hidden=config.attention_width, bias=True)
@@ -194,7 +200,6 @@ def _attention(config: TacotronConfig, query_dim: int, key_dim: int) -> Mechanis
         filters=config.filters,
         kernel=config.kernel,
         cumulative=True,
-        forward=config.forward,
     )
 
 

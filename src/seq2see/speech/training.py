@@ -38,8 +38,8 @@ _ADAPTED = 20_000  # frames from which the reference encoder learns what is usua
 # What suits a voice; the same names as for text, so that one list of settings is enough.
 SUITED: dict[str, Any] = {
     "training": {
-        "steps": 8000,
-        "learning_rate": 1e-3,
+        "steps": 5000,
+        "learning_rate": 2e-3,
         "schedule": "cosine",
         "warmup": 50,
         "weight_decay": 1e-4,

@@ -191,8 +191,6 @@ class VoiceTask:
             sizes = (item.letters != 0).sum(dim=1)
             off = lessons.off_diagonal(spoken.weights, item.steps, sizes, self.lessons.guided_width)
             parts["diagonal"] = weight * off
-        if self.lessons.sharp:
-            parts["sharp"] = self.lessons.sharp * lessons.blur(spoken.weights, steps)
         if spoken.style is not None and self.lessons.tokens:
             parts["tokens"] = -self.lessons.tokens * spread(spoken.style)
         if spoken.gist is not None and self.lessons.gist:
