@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from seq2see import durable
 from seq2see.cli import main
+from seq2see.cli.evaluate import sides_of
 from seq2see.cli.train import seconds
 from seq2see.data.store import Store
 from seq2see.errors import ConfigError
@@ -67,6 +68,19 @@ def test_a_run_from_tsv_loads(tsv: Path, tmp_path: Path) -> None:
     names = {path.name for path in out.iterdir()}
     assert {"config.json", "model.safetensors", "manifest.json", "metrics.jsonl", "checkpoints"} <= names
     assert not {name for name in names if name.startswith(".")}
+
+
+def test_the_other_direction_is_learned_and_evaluated(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "back")
+    assert seq2see("train", str(tsv), "--flip", "--out", run, *FAST) == 0
+    source, target = load_run(tmp_path / "back").tokenizers
+    assert source.size < target.size  # the left side of the pairs has numbers besides, and is now the target
+    assert sides_of([run], None, None).flip
+    capsys.readouterr()
+    assert seq2see("evaluate", run, str(tsv), "--limit", "3", "--output", str(tmp_path / "out.txt"), "--json") == 0
+    assert json.loads(capsys.readouterr().out)
 
 
 def test_every_format_ends_in_a_loadable_run(tmp_path: Path) -> None:

@@ -191,6 +191,17 @@ def test_alignments_are_read_beside_pairs(tmp_path: Path) -> None:
         read_links("0:1", Path("links"), 3)
 
 
+def test_flipped_pairs_and_their_links(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a b c\td e\n")
+    (tmp_path / "a.align").write_text("0-1 2-0\n")
+    names, links = [str(tmp_path / "a.tsv")], str(tmp_path / "a.align")
+    plain, turned = (parse_sources(names, alignments=links, flip=flip)[0] for flip in (False, True))
+    assert list(turned.samples()) == [Sample(Pair("d e", "a b c", 1), ((1, 0), (0, 2)))]
+    assert plain.fingerprint() != turned.fingerprint()
+    made, back = (parse_sources(["builtin:phrases"], flip=flip)[0] for flip in (False, True))
+    assert next(back.pairs()).source == next(made.pairs()).target
+
+
 def test_gz_and_builtin_give_pairs(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.tsv.gz", "wt") as file:
         file.write("a\tb\n")

@@ -38,6 +38,8 @@ def test_files_are_read_in_every_form(tmp_path: Path) -> None:
     assert one.places == (f"{tsv}:1", f"{tsv}:2")
     turned = read_references([str(tmp_path / "t.jsonl")], source_language="ko", target_language="en")
     assert (turned.sources, turned.references) == (("안녕",), ("hello",))
+    back = read_references([str(tsv)], flip=True)
+    assert (back.sources, back.references) == (one.references, one.sources)
     both = read_references([str(tsv), "builtin:copy"], limit=4)
     assert len(both) == 4
     assert both.sources[:2] == one.sources

@@ -71,8 +71,14 @@ def compare(
     a, b, *specs = words or []
     settings = verb.read_settings(metric, tokenize, length_of, edges, resamples, seed, METRICS)
     runs = [system for system in (a, b) if Path(system).is_dir()]
-    languages = verb.languages_of(runs, source_language, target_language)
-    test = read_references(specs, source_language=languages[0], target_language=languages[1], limit=limit)
+    sides = verb.sides_of(runs, source_language, target_language)
+    test = read_references(
+        specs,
+        source_language=sides.source_language,
+        target_language=sides.target_language,
+        flip=sides.flip,
+        limit=limit,
+    )
     with verb.Voice() as voice:
 
         def outputs(system: str) -> list[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,7 +52,6 @@ Resamples = Annotated[
 Seed = Annotated[
     int | None, typer.Option(help="Of the bootstrap.  [default: 12345, sacreBLEU's own]", show_default=False)
 ]
-Languages = tuple[str | None, str | None]
 SourceLanguage = Annotated[
     str | None, typer.Option(help="Side of a TMX, XLIFF or JSONL.  [default: the run's]", show_default=False)
 ]
@@ -148,8 +147,14 @@ def evaluate(
 
     runs, specs = _sides(words or [], also or [], hypotheses)
     settings = read_settings(metric, tokenize, length_of, edges, resamples, seed)
-    languages = languages_of(runs, source_language, target_language)
-    test = read_references(specs, source_language=languages[0], target_language=languages[1], limit=limit)
+    sides = sides_of(runs, source_language, target_language)
+    test = read_references(
+        specs,
+        source_language=sides.source_language,
+        target_language=sides.target_language,
+        flip=sides.flip,
+        limit=limit,
+    )
     with Voice() as voice:
         if hypotheses is not None:
             outputs = read_outputs(hypotheses, test)
@@ -231,14 +236,22 @@ def _edges(text: str) -> tuple[int, ...]:
         raise ConfigError(f"--edges {text}: expected rising lengths such as 5,10,15,20") from None
 
 
-def languages_of(runs: Sequence[str], source: str | None, target: str | None) -> Languages:
-    """Which side of a file that names its languages is which: as asked for, else as the first run was told."""
+class Sides(NamedTuple):
+    """Which side of the test pairs is the source."""
+
+    source_language: str | None
+    target_language: str | None
+    flip: bool
+
+
+def sides_of(runs: Sequence[str], source: str | None, target: str | None) -> Sides:
+    """As asked for, else as the first run was told."""
     if not runs:
-        return source, target
+        return Sides(source, target, flip=False)
     from seq2see.training.folder import read_run_config
 
     data = read_run_config(Path(runs[0])).data
-    return source or data.source_language, target or data.target_language
+    return Sides(source or data.source_language, target or data.target_language, data.flip)
 
 
 def search_of(

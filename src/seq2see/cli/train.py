@@ -42,6 +42,9 @@ def train(
             show_default=False,
         ),
     ] = None,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="Learn the other direction: from the target to the source of the pairs.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit by bit the same.")] = False,
     time_limit: Annotated[
         str | None,
@@ -85,6 +88,7 @@ def train(
 
     \b
     seq2see train pairs.tsv --out runs/ko-en
+    seq2see train pairs.tsv --flip --out runs/en-ko
     seq2see train builtin:dates --model luong --out runs/dates
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
     seq2see train builtin:espeak --model tacotron --out runs/voice
@@ -95,7 +99,7 @@ def train(
         return
     if out is None:
         raise ConfigError("train needs --out FOLDER for the run")
-    given = _settings(pairs, model, size, valid, time_limit, alignments, device)
+    given = _settings(pairs, model, size, valid, time_limit, alignments, device, flip=flip)
     from seq2see.training.config import merge, parse_changes, read_toml
 
     changed = parse_changes(changes or [])
@@ -116,9 +120,12 @@ def _settings(
     time_limit: str | None,
     alignments: Path | None,
     device: str | None,
+    *,
+    flip: bool,
 ) -> dict[str, Any]:
     """The options as a recipe would say them; only what was given."""
-    data = {"train": pairs, "valid": valid, "alignments": None if alignments is None else str(alignments)}
+    links = None if alignments is None else str(alignments)
+    data = {"train": pairs, "valid": valid, "alignments": links, "flip": flip}
     training = {"time_limit": None if time_limit is None else seconds(time_limit), "device": device}
     named: dict[str, dict[str, Any]] = {"data": data, "model": {"family": model, "size": size}, "training": training}
     kept = {room: {name: value for name, value in inside.items() if value} for room, inside in named.items()}

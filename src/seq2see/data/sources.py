@@ -41,6 +41,7 @@ class Source:
     target_language: str | None = None
     alignments: str | None = None
     split: Split = "train"
+    flip: bool = False  # target to source
 
     @property
     def name(self) -> str:
@@ -55,6 +56,9 @@ class Source:
         return (sample.pair for sample in self.samples())
 
     def samples(self) -> Iterator[Sample]:
+        return (flipped(sample) for sample in self._samples()) if self.flip else self._samples()
+
+    def _samples(self) -> Iterator[Sample]:
         if self.builtin is not None:
             return self._made()
         pairs = read_pairs(
@@ -85,10 +89,17 @@ class Source:
     def fingerprint(self) -> list[object]:
         """What tells whether the input is the one a store was built from: sizes and times, not contents."""
         if self.builtin is not None:
-            return [self.name, self.split, self.form]
+            return [self.name, self.split, self.form, self.flip]
         files = [Path(path) for path in (*self.paths, *([self.alignments] if self.alignments else []))]
         stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-        return [stats, self.form, self.source_language, self.target_language]
+        return [stats, self.form, self.source_language, self.target_language, self.flip]
+
+
+def flipped(sample: Sample) -> Sample:
+    """The same pair the other way round."""
+    pair, links = sample
+    turned = pair._replace(source=pair.target, target=pair.source)
+    return Sample(turned, None if links is None else tuple((target, source) for source, target in links))
 
 
 def read_links(text: str, path: Path, line: int) -> Links:
@@ -112,6 +123,7 @@ def parse_sources(
     target_language: str | None = None,
     alignments: str | None = None,
     split: Split = "train",
+    flip: bool = False,
 ) -> list[Source]:
     """What the command line names; plain text files belong together two by two."""
     sources: list[Source] = []
@@ -125,7 +137,7 @@ def parse_sources(
         if alone or len(waiting) == 2:
             weights = [weight for _, weight in waiting if weight != 1.0] or [1.0]
             paths = tuple(path for path, _ in waiting)
-            sources.append(Source(paths, weights[0], form, source_language, target_language, alignments, split))
+            sources.append(Source(paths, weights[0], form, source_language, target_language, alignments, split, flip))
             waiting = []
     if waiting:
         raise DataError(

@@ -41,13 +41,14 @@ def read_references(
     form: NormalForm = "NFC",
     source_language: str | None = None,
     target_language: str | None = None,
+    flip: bool = False,
     limit: int | None = None,
 ) -> References:
     """Pairs in any form that training reads; of a built-in corpus the test split, which training never sees."""
     if limit is not None and limit < 1:
         raise ConfigError(f"limit = {limit} leaves nothing to score; give a positive number")
     sources = parse_sources(
-        specs, form=form, source_language=source_language, target_language=target_language, split="test"
+        specs, form=form, source_language=source_language, target_language=target_language, split="test", flip=flip
     )
     for source in sources:
         if source.weight != 1:

@@ -69,6 +69,8 @@ def new_config(settings: Mapping[str, Any]) -> RunConfig:
         )
     if config.data.valid:
         raise ConfigError("a voice holds out texts of its own corpus; --valid is for pairs of texts")
+    if config.data.flip:
+        raise ConfigError("a voice goes from text to speech; --flip is for pairs of texts")
     model_config(config)  # a wrong setting is said before anything is read
     return config
 

@@ -38,6 +38,7 @@ class DataConfig(Settings):
     target_language: str | None = Field(
         None, description="side of a TMX, XLIFF or JSONL that is the target, such as en"
     )
+    flip: bool = Field(False, description="learn the other direction: from the target to the source of the pairs")
     shared_vocabulary: bool = Field(False, description="one vocabulary for both sides")
     valid_pairs: int = Field(1000, ge=1, description="how many pairs a validation looks at, at most")
 

@@ -41,6 +41,7 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
         source_language=data.source_language,
         target_language=data.target_language,
         alignments=data.alignments,
+        flip=data.flip,
     )
     if data.valid:
         valid = parse_sources(
@@ -49,6 +50,7 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
             source_language=data.source_language,
             target_language=data.target_language,
             split="validation",
+            flip=data.flip,
         )
         return train, valid
     made = [source for source in train if source.builtin is not None]
