@@ -7,10 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from seq2see.speech import lessons
 from seq2see.speech.aligner import Aligner, best_way, missed, shares
-from seq2see.speech.lessons import LessonsConfig
-from seq2see.speech.tacotron import Tacotron, TacotronConfig
+from seq2see.speech.tacotron import Tacotron, TacotronConfig, sharpened
 
 MELS = 80
 
@@ -116,14 +114,28 @@ def test_told_what_it_sees_itself_it_says_the_same(tiny: dict[str, Any], attenti
     torch.testing.assert_close(told.frames, itself.frames)
     torch.testing.assert_close(told.refined, itself.refined)
     torch.testing.assert_close(told.stop, itself.stop)
-    torch.testing.assert_close(told.weights, itself.weights)
+    torch.testing.assert_close(sharpened(told.weights, voice.config.sharpening), itself.weights)
     assert not torch.allclose(elsewhere.frames, itself.frames)
 
 
-def test_when_attention_is_told() -> None:
-    config = LessonsConfig(told=(0.5, 0.25))
-    torch.manual_seed(0)
-    assert all(lessons.tells(config, 0.4) for _ in range(50))
-    later = sum(lessons.tells(config, 0.6) for _ in range(400))
-    assert 60 < later < 140
-    assert not lessons.tells(LessonsConfig(aligned=0.0), 0.0)
+def test_who_is_alone_is_told_what_its_attention_would_answer(tiny: dict[str, Any]) -> None:
+    torch.manual_seed(3)
+    voice = Tacotron(TacotronConfig.model_validate(tiny | {"alphabet": 9})).eval()
+    ids, mel, lengths = (
+        torch.tensor([[2, 3, 4, 5, 1], [6, 7, 8, 2, 1]]),
+        torch.rand(2, 24, MELS),
+        torch.tensor([24, 24]),
+    )
+    way = shares(torch.arange(24).expand(2, -1) * 5 // 24, 5, 4)
+    with torch.no_grad():
+        told = voice(ids, mel, lengths, way=way)
+        found = sharpened(told.weights, voice.config.sharpening)
+        alone = voice(ids, mel, lengths, way=way, alone=torch.tensor([True, False]))
+        again = voice(ids, mel, lengths, way=found)
+    torch.testing.assert_close(alone.frames, torch.stack([again.frames[0], told.frames[1]]))
+    assert not torch.allclose(again.frames[0], told.frames[0])
+
+
+def test_sharpening_is_of_the_scores() -> None:
+    scores = torch.randn(3, 4, 6)
+    torch.testing.assert_close(sharpened(scores.softmax(-1), 1.7), (1.7 * scores).softmax(-1))

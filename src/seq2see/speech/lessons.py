@@ -19,7 +19,7 @@ class LessonsConfig(BaseModel):
     short: float = Field(
         0.5, gt=0, le=1, description="share of the utterances, the shortest, that training begins with"
     )
-    grow: tuple[float, float] = Field((0.15, 0.45), description="between these shares of training the others join")
+    grow: tuple[float, float] = Field((0.05, 0.15), description="between these shares of training the others join")
     withheld: float = Field(0.6, ge=0, le=1, description="share of training without any true frame before a step")
     withheld_utterances: float = Field(0.5, ge=0, le=1, description="after that: share of utterances without")
     withheld_frames: float = Field(0.1, ge=0, le=1, description="after that: share of single frames withheld")
@@ -29,8 +29,8 @@ class LessonsConfig(BaseModel):
     guided_fade: tuple[int, int] = Field((400, 1200), description="between these updates it fades out")
     guided_width: float = Field(0.2, gt=0, description="how far from the diagonal costs nothing yet")
     aligned: float = Field(0.1, ge=0, description="weight of looking where the aligner hears the letters")
-    told: tuple[float, float] = Field(
-        (0.4, 0.5), description="share of training in which attention is told where to look, then share of the updates"
+    alone: float = Field(
+        0.5, ge=0, le=1, description="of aligned: share of utterances that look where attention itself would look"
     )
     stop: float = Field(0.3, ge=0, description="weight of knowing when to stop")
     tokens: float = Field(0.01, ge=0, description="reward for telling utterances apart by their style tokens")
@@ -50,12 +50,6 @@ def withhold(config: LessonsConfig, done: float, batch: int, steps: int) -> Tens
     if done < config.withheld:
         return torch.ones(batch, steps, dtype=torch.bool)
     return (torch.rand(batch, 1) < config.withheld_utterances) | (torch.rand(batch, steps) < config.withheld_frames)
-
-
-def tells(config: LessonsConfig, done: float) -> bool:
-    """Whether attention is told where to look in this update; draws from torch's generator."""
-    until, later = config.told
-    return config.aligned > 0 and (done < until or float(torch.rand(())) < later)
 
 
 def guidance(config: LessonsConfig, step: int) -> float:

@@ -50,6 +50,9 @@ class TacotronConfig(BaseModel):
     attention_width: int = Field(128, ge=1, description="hidden units of the score")
     filters: int = Field(16, ge=1, description="of location_aware: features of the earlier weights")
     kernel: int = Field(15, ge=1, description="of location_aware: letters that a feature spans, odd")
+    sharpening: float = Field(
+        1.5, ge=1, description="how far attention makes up its mind while speaking: its scores are multiplied with it"
+    )
     decoder: int = Field(192, ge=1, description="units of each of the decoder's GRUs")
     prenet: int = Field(64, ge=1, description="width of the pre-net that the frame before goes through")
     reduction: int = Field(4, ge=1, description="frames made in one step of the decoder")
@@ -107,7 +110,7 @@ class Decoder(nn.Module):
     def __init__(self, config: TacotronConfig) -> None:
         super().__init__()
         memory, units, mels = 2 * config.encoder, config.decoder, config.audio.mels
-        self.reduction, self.mels = config.reduction, mels
+        self.reduction, self.mels, self.sharpening = config.reduction, mels, config.sharpening
         self.prenet = PreNet(mels, 2 * config.prenet, config.prenet, config.dropout)
         self.listening = nn.GRU(config.prenet + memory, units, batch_first=True)
         self.attention = _attention(config, units, memory)
@@ -131,6 +134,9 @@ class Decoder(nn.Module):
         query = self.listening(inputs, standing.query.unsqueeze(0))[0].squeeze(1)
         context, weights = self.attention.attend(query.unsqueeze(1), prepared, history=standing.history)
         assert weights is not None
+        if not self.training:
+            weights = sharpened(weights, self.sharpening)
+            context = torch.matmul(weights, prepared.values).squeeze(1)
         history = self.attention.remember(standing.history, weights)
         return standing._replace(query=query, context=context.squeeze(1), history=history), weights
 
@@ -145,23 +151,34 @@ class Decoder(nn.Module):
         frames = self.frames(both).unflatten(-1, (self.reduction, self.mels)).flatten(1, 2)
         return frames, self.stop(both).squeeze(-1), standing._replace(first=first, second=second)
 
-    def told(self, previous: Tensor, prepared: Prepared, way: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def told(
+        self, previous: Tensor, prepared: Prepared, way: Tensor, alone: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """The same as `forward`, but where each step looks is told, (B, T, S), so that no step waits for another.
 
-        The weights are what attention would answer at each step, had it looked as told until then.
+        The weights are what attention would answer at each step, had it looked as told until then. Rows of the batch
+        that are `alone`, (B,) True, are told that instead in a second round: the truth with the faults that attention
+        makes, as it will meet them when it speaks.
         """
+        shown = self.prenet(previous)
+        query, context, weights = self._follow(shown, prepared, way)
+        if alone is not None and bool(alone.any()):
+            found = sharpened(weights.detach(), self.sharpening)
+            query, context, weights = self._follow(shown, prepared, torch.where(alone[:, None, None], found, way))
+        frames, stop, _ = self.say(torch.cat([query, context], dim=-1), self.start(prepared))
+        return frames, stop, weights
+
+    def _follow(self, shown: Tensor, prepared: Prepared, way: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, T, prenet), a way (B, T, S) -> queries (B, T, D), contexts (B, T, M), what attention would answer."""
         batch, steps, letters = way.shape
         context = torch.matmul(way, prepared.values[:, 0])
-        before = F.pad(context[:, :-1], (0, 0, 1, 0))
-        standing = self.start(prepared)
-        query, _ = self.listening(torch.cat([self.prenet(previous), before], dim=-1))
+        query, _ = self.listening(torch.cat([shown, F.pad(context[:, :-1], (0, 0, 1, 0))], dim=-1))
         earlier = F.pad(way[:, :-1], (0, 0, 1, 0))
         history = torch.stack([earlier, earlier.cumsum(dim=1)], dim=2).view(batch * steps, 1, 2, letters)
-        repeated = _repeated(prepared, steps)
-        _, weights = self.attention.attend(query.reshape(batch * steps, 1, -1), repeated, history=history)
+        rows = query.reshape(batch * steps, 1, -1)
+        _, weights = self.attention.attend(rows, _repeated(prepared, steps), history=history)
         assert weights is not None
-        frames, stop, _ = self.say(torch.cat([query, context], dim=-1), standing)
-        return frames, stop, weights.view(batch, steps, letters)
+        return query, context, weights.view(batch, steps, letters)
 
     def forward(self, previous: Tensor, prepared: Prepared) -> tuple[Tensor, Tensor, Tensor]:
         """Known frames (B, T, mels), one before each step -> frames (B, T r, mels), stop (B, T), weights (B, T, S)."""
@@ -181,6 +198,15 @@ class Decoder(nn.Module):
         heard = torch.cat([standing.query, standing.context], dim=1).unsqueeze(1)
         frames, stop, standing = self.say(heard, standing)
         return frames, stop.squeeze(1), weights[:, 0, 0], standing
+
+
+def sharpened(weights: Tensor, sharpening: float) -> Tensor:
+    """Weights (..., S) whose scores had been multiplied with this number    Chorowski 2015, section 2.3.
+
+    While it learns, attention may waver between two letters; one that speaks has to make up its mind, or it drifts on.
+    """
+    raised = weights.pow(sharpening)
+    return raised / raised.sum(dim=-1, keepdim=True)
 
 
 def _repeated(prepared: Prepared, times: int) -> Prepared:
@@ -248,6 +274,7 @@ class Tacotron(nn.Module):
         crops: Tensor | None = None,
         withheld: Tensor | None = None,
         way: Tensor | None = None,
+        alone: Tensor | None = None,
     ) -> Spoken:
         """Teacher forcing: the true frames are known, and fed where they are not withheld.
 
@@ -257,11 +284,12 @@ class Tacotron(nn.Module):
         crops      (B, crop, mels) of a reference, for a voice with style
         withheld   (B, T) True: the frame before this step is not shown to the decoder
         way        (B, T, S) where to look, or None: where attention itself looks
+        alone      (B,) of those that are told: True for looking where attention would look next to the way
         """
         vector, style = (None, None) if self.style is None or crops is None else self.style(crops)
         prepared = self._prepared(letters, vector)
         previous = self._previous(mel, withheld)
-        made = self.decoder(previous, prepared) if way is None else self.decoder.told(previous, prepared, way)
+        made = self.decoder(previous, prepared) if way is None else self.decoder.told(previous, prepared, way, alone)
         frames, stop, weights = made
         refined = self.postnet(frames, _present(lengths, frames))
         gist = None if self.style is None or vector is None else self.style.gist(vector)

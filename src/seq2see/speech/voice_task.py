@@ -137,7 +137,7 @@ class VoiceTask:
         crops = None if self.model.style is None else self._crops(item)
         withheld = lessons.withhold(self.lessons, done, len(item.rows), item.mel.size(1) // self._r)
         heard = self._hear(item) if self.lessons.aligned else None
-        told = heard is not None and lessons.tells(self.lessons, done)
+        alone = torch.rand(len(item.rows)) < self.lessons.alone
         on = self.device
         frames = item.steps * self._r
         spoken: Spoken = self.model(
@@ -146,7 +146,8 @@ class VoiceTask:
             frames.to(on),
             None if crops is None else crops.to(on),
             withheld.to(on),
-            heard.way if heard is not None and told else None,
+            None if heard is None else heard.way,
+            alone.to(on),
         )
         parts = self._parts(item, spoken, step)
         if heard is not None:
