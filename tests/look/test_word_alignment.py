@@ -13,7 +13,7 @@ from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate.alignment import Gold, flipped, score_alignments
 from seq2see.look import AttentionMap, Best, best_head, head_errors, load_best, save_best
-from seq2see.look.alignment import METHODS, balanced, grow_diagonal
+from seq2see.look.alignment import METHODS, agreed, balanced, grow_diagonal
 
 permutations = st.integers(1, 6).flatmap(lambda size: st.permutations(range(size)))
 
@@ -61,6 +61,20 @@ def test_balancing_divides_by_what_a_column_gets_and_rows_sum_to_one() -> None:
     found = balanced(weights)
     assert not found[:, 1].any()
     assert found.sum(axis=1) == pytest.approx([1, 1, 0, 1, 1])
+
+
+def test_balanced_by_both_directions_takes_what_both_look_at() -> None:
+    """b1 cannot decide between a0 and a1; a1, asked the other way round, looks at b1 and not at b0."""
+    forward, back = of_matrix([[0.9, 0.1], [0.75, 0.25]]), of_matrix([[0.9, 0.1], [0.1, 0.9]])
+    assert forward.alignment("balanced", threshold=0.35).pairs == ((0, 0), (0, 1), (1, 1))
+    assert forward.alignment("balanced", threshold=0.35, reverse=back).pairs == ((0, 0), (1, 1))
+
+
+def test_agreed_is_the_geometric_mean_where_anybody_looks() -> None:
+    found = agreed(np.array([[0.4, 0.0], [0.0, 0.0]]), np.array([[0.1, 0.0], [0.0, 0.0]]))
+    assert found[0, 0] == pytest.approx(np.sqrt(0.401 * 0.101))
+    assert not found[0, 1]
+    assert not found[1].any()
 
 
 def test_symmetric_drops_what_only_rows_say_far_from_anything_agreed() -> None:

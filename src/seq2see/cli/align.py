@@ -38,7 +38,8 @@ def align(
     reverse: Annotated[
         Path | None,
         typer.Option(
-            help="A run of the other direction, for symmetric alignment and for choosing a head.", show_default=False
+            help="A run of the other direction: for --method symmetric and balanced, and for choosing a head.",
+            show_default=False,
         ),
     ] = None,
     layer: Annotated[int | None, typer.Option(help="Of the head to read, from 0.", show_default=False)] = None,
@@ -84,7 +85,8 @@ def align(
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
     best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
     lines, found = [], []
-    returning = iter(look_all(back, [(b, a) for a, b in texts])) if back is not None and method == "symmetric" else None
+    both = back is not None and method in ("symmetric", "balanced")
+    returning = iter(look_all(back, [(b, a) for a, b in texts])) if back is not None and both else None
     for whole in look_all(translator, texts):
         one = whole.layer(best.layer).head(best.head)
         alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))

@@ -3,7 +3,8 @@
 argmax      each target word with the source word it looked at most
 threshold   every pair with at least a given share of the row
 balanced    the same after every column has been scaled to one sum and every row back to 1: a word whose neighbours
-            draw all eyes gets back the rows that look at it more than others do
+            draw all eyes gets back the rows that look at it more than others do; with a model of the other direction,
+            of the geometric mean of both
 symmetric   what rows and columns agree on, grown along the diagonal (Koehn 2003); columns may come from a model of
             the other direction
 """
@@ -24,6 +25,8 @@ from seq2see.evaluate.alignment import Gold, Link, pharaoh
 
 if TYPE_CHECKING:
     from seq2see.look.map import AttentionMap
+
+_OVERLOOKED = 1e-3
 
 Method = Literal["argmax", "threshold", "balanced", "symmetric"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -73,7 +76,8 @@ def align(
         case "threshold":
             found = above(weights, threshold)
         case "balanced":
-            found = above(balanced(weights), threshold)
+            both = balanced(weights) if reverse is None else balanced(agreed(weights, reverse))
+            found = above(both, threshold)
         case "symmetric":
             columns = row_peaks(weights.T if reverse is None else reverse).T
             found = grow_diagonal(row_peaks(weights), columns)
@@ -109,6 +113,16 @@ def balanced(weights: NDArray[Number]) -> NDArray[np.float64]:
         sums = found.sum(axis=axis, keepdims=True)
         found = np.divide(found, sums, out=np.zeros_like(found), where=sums > 0)
     return found
+
+
+def agreed(weights: NDArray[Number], reverse: NDArray[Number]) -> NDArray[np.float64]:
+    """(T, S) and (S, T) of the other direction -> (T, S), the geometric mean: high where both look.
+
+    The small number keeps what one direction looks at and the other does not quite overlook.
+    """
+    there = reverse.T.astype(np.float64)
+    found: NDArray[np.float64] = np.sqrt((weights + _OVERLOOKED) * (there + _OVERLOOKED))
+    return found * ((weights > 0) | (there > 0))
 
 
 def grow_diagonal(forward: Links, backward: Links) -> Links:

@@ -191,8 +191,8 @@ class AttentionMap:
     ) -> Alignment:
         """Word pairs, from the mean of the layers and heads that are here; look/alignment.py has the methods.
 
-        threshold   of "threshold": the share of a row, without special tokens, that makes a pair
-        reverse     for "symmetric": the map of the same pair from a model of the other direction
+        threshold   of "threshold" and "balanced": the share of a row, without special tokens, that makes a pair
+        reverse     for "symmetric" and "balanced": the map of the same pair from a model of the other direction
         """
         if self.kind != "cross":
             raise ConfigError(f"an alignment needs a map of kind 'cross', not '{self.kind}'")
