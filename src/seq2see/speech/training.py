@@ -38,7 +38,7 @@ _ADAPTED = 20_000  # frames from which the reference encoder learns what is usua
 # What suits a voice; the same names as for text, so that one list of settings is enough.
 SUITED: dict[str, Any] = {
     "training": {
-        "steps": 5000,
+        "steps": 4000,
         "learning_rate": 2e-3,
         "schedule": "cosine",
         "warmup": 50,

@@ -260,7 +260,7 @@ def _gist_loss(gist: Tensor, item: Lesson) -> Tensor:
     spectrum = item.mel.sum(dim=1) / item.lengths[:, None]
     pace = torch.log(item.lengths / (item.letters != 0).sum(dim=1))
     spectrum, pace = spectrum.to(gist.device), pace.to(gist.device)
-    return (gist[:, :-1] - spectrum).abs().mean() + 0.3 * (gist[:, -1] - pace).abs().mean()
+    return (gist[:, :-1] - spectrum).abs().mean() + (gist[:, -1] - pace).abs().mean()
 
 
 def _marks(said: Sequence[Utterance], truth: Sequence[Tensor]) -> dict[str, float]:
