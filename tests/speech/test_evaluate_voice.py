@@ -18,7 +18,7 @@ def test_a_voice_is_evaluated_on_what_its_corpus_holds_out(voice_run: Path, corp
     told = json.loads(ended.stdout)
     everything = told["figures"]["all"]
     assert set(everything) == {"teacher", "round trip", "voice"}
-    assert 0 <= everything["teacher"]["words_understood"] <= 1  # tones are no English, but a grammar has to hear some word
+    assert 0 <= everything["teacher"]["words_understood"] <= 1  # of tones, in which a grammar hears some word
     assert 0 <= everything["voice"]["focus"] <= 1
     assert everything["voice"]["utterances"] == len(list((tmp_path / "said").glob("*.wav"))) > 0
     assert told["test"] == str(corpus)
