@@ -104,7 +104,9 @@ def test_missed_is_least_where_attention_looks_as_told() -> None:
 @pytest.mark.parametrize("attention", ["location_aware", "additive"])
 def test_told_what_it_sees_itself_it_says_the_same(tiny: dict[str, Any], attention: str) -> None:
     torch.manual_seed(3)
-    voice = Tacotron(TacotronConfig.model_validate(tiny | {"alphabet": 9, "attention": attention})).eval()
+    voice = Tacotron(
+        TacotronConfig.model_validate(tiny | {"alphabet": 9, "attention": attention, "sharpening": 1.3})
+    ).eval()
     ids = torch.tensor([[2, 3, 4, 5, 0, 0], [6, 7, 8, 2, 3, 1]])
     mel, lengths, crops = torch.rand(2, 24, MELS), torch.tensor([24, 24]), torch.rand(2, 16, MELS)
     with torch.no_grad():
@@ -120,7 +122,7 @@ def test_told_what_it_sees_itself_it_says_the_same(tiny: dict[str, Any], attenti
 
 def test_who_is_alone_is_told_what_its_attention_would_answer(tiny: dict[str, Any]) -> None:
     torch.manual_seed(3)
-    voice = Tacotron(TacotronConfig.model_validate(tiny | {"alphabet": 9})).eval()
+    voice = Tacotron(TacotronConfig.model_validate(tiny | {"alphabet": 9, "sharpening": 1.3})).eval()
     ids, mel, lengths = (
         torch.tensor([[2, 3, 4, 5, 1], [6, 7, 8, 2, 1]]),
         torch.rand(2, 24, MELS),

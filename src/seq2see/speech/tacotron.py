@@ -51,7 +51,7 @@ class TacotronConfig(BaseModel):
     filters: int = Field(16, ge=1, description="of location_aware: features of the earlier weights")
     kernel: int = Field(15, ge=1, description="of location_aware: letters that a feature spans, odd")
     sharpening: float = Field(
-        1.25, ge=1, description="how far attention makes up its mind while speaking: its scores are multiplied with it"
+        1.0, ge=1, description="how far attention makes up its mind while speaking: its scores are multiplied with it"
     )
     decoder: int = Field(192, ge=1, description="units of each of the decoder's GRUs")
     prenet: int = Field(64, ge=1, description="width of the pre-net that the frame before goes through")
