@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from seq2see import durable
 from seq2see.cli import main
-from seq2see.cli.evaluate import sides_of
+from seq2see.cli.evaluate import read_test
 from seq2see.cli.train import seconds
 from seq2see.data.store import Store
 from seq2see.errors import ConfigError
@@ -77,7 +77,8 @@ def test_the_other_direction_is_learned_and_evaluated(
     assert seq2see("train", str(tsv), "--flip", "--out", run, *FAST) == 0
     source, target = load_run(tmp_path / "back").tokenizers
     assert source.size < target.size  # the left side of the pairs has numbers besides, and is now the target
-    assert sides_of([run], None, None).flip
+    assert read_test([run], [str(tsv)], None, None, 1).sources == (rows()[0][1],)
+    assert read_test([], [str(tsv)], None, None, 1).sources == (rows()[0][0],)
     capsys.readouterr()
     assert seq2see("evaluate", run, str(tsv), "--limit", "3", "--output", str(tmp_path / "out.txt"), "--json") == 0
     assert json.loads(capsys.readouterr().out)

@@ -85,8 +85,9 @@ def align(
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
     best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
     lines, found = [], []
-    both = back is not None and method in ("symmetric", "balanced")
-    returning = iter(look_all(back, [(b, a) for a, b in texts])) if back is not None and both else None
+    returning = None
+    if back is not None and method in ("symmetric", "balanced"):
+        returning = iter(look_all(back, [(b, a) for a, b in texts]))
     for whole in look_all(translator, texts):
         one = whole.layer(best.layer).head(best.head)
         alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))

@@ -63,7 +63,7 @@ def compare(
     seq2see compare runs/rnn runs/rnnsearch builtin:phrases --edges 8,16,24
     seq2see compare theirs.en ours.en test.ko test.en --metric chrf,bleu,ter --json
     """
-    from seq2see.evaluate import compare_outputs, read_references
+    from seq2see.evaluate import compare_outputs
     from seq2see.evaluate.compare import METRICS
 
     if len(words or []) < 3:
@@ -71,14 +71,7 @@ def compare(
     a, b, *specs = words or []
     settings = verb.read_settings(metric, tokenize, length_of, edges, resamples, seed, METRICS)
     runs = [system for system in (a, b) if Path(system).is_dir()]
-    sides = verb.sides_of(runs, source_language, target_language)
-    test = read_references(
-        specs,
-        source_language=sides.source_language,
-        target_language=sides.target_language,
-        flip=sides.flip,
-        limit=limit,
-    )
+    test = verb.read_test(runs, specs, source_language, target_language, limit)
     with verb.Voice() as voice:
 
         def outputs(system: str) -> list[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -143,18 +143,11 @@ def evaluate(
             told = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, voice.counting)
         print(told)
         return
-    from seq2see.evaluate import evaluate_outputs, read_references
+    from seq2see.evaluate import evaluate_outputs
 
     runs, specs = _sides(words or [], also or [], hypotheses)
     settings = read_settings(metric, tokenize, length_of, edges, resamples, seed)
-    sides = sides_of(runs, source_language, target_language)
-    test = read_references(
-        specs,
-        source_language=sides.source_language,
-        target_language=sides.target_language,
-        flip=sides.flip,
-        limit=limit,
-    )
+    test = read_test(runs, specs, source_language, target_language, limit)
     with Voice() as voice:
         if hypotheses is not None:
             outputs = read_outputs(hypotheses, test)
@@ -236,22 +229,23 @@ def _edges(text: str) -> tuple[int, ...]:
         raise ConfigError(f"--edges {text}: expected rising lengths such as 5,10,15,20") from None
 
 
-class Sides(NamedTuple):
-    """Which side of the test pairs is the source."""
-
-    source_language: str | None
-    target_language: str | None
-    flip: bool
-
-
-def sides_of(runs: Sequence[str], source: str | None, target: str | None) -> Sides:
-    """As asked for, else as the first run was told."""
-    if not runs:
-        return Sides(source, target, flip=False)
+def read_test(
+    runs: Sequence[str], specs: Sequence[str], source: str | None, target: str | None, limit: int | None
+) -> "References":
+    """The test pairs; which side is the source, as asked for, else as the first run was told."""
+    from seq2see.evaluate import read_references
     from seq2see.training.folder import read_run_config
 
+    if not runs:
+        return read_references(specs, source_language=source, target_language=target, limit=limit)
     data = read_run_config(Path(runs[0])).data
-    return Sides(source or data.source_language, target or data.target_language, data.flip)
+    return read_references(
+        specs,
+        source_language=source or data.source_language,
+        target_language=target or data.target_language,
+        flip=data.flip,
+        limit=limit,
+    )
 
 
 def search_of(

@@ -25,7 +25,7 @@ _SLOPE = 0.2  # how far from the diagonal, as a share of the utterance, is still
 class Heard(NamedTuple):
     """What the aligner made of a batch."""
 
-    way: Tensor  # (B, F) the letter of each frame; or (B, T, S) their shares in each step
+    way: Tensor  # (B, F) the letter of each frame
     error: Tensor  # how badly the sound of the letters was foretold; to be learned from
 
 

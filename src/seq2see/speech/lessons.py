@@ -1,4 +1,4 @@
-"""What a voice is shown, and when: short utterances first, true frames late, a hint of the diagonal early.
+"""What a voice is shown, and when: short utterances first, true frames late, where to look.
 
 Everything here is a function of how far training is, so that a resumed run goes on as if nothing had happened.
 """

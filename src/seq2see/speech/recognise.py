@@ -45,6 +45,7 @@ class WordRecogniser:
         sound = np.pad(sound * (0.5 / peak if peak > 0 else 1.0), round(_SILENCE * _RATE))
         noise = np.random.default_rng(0).standard_normal(len(sound)).astype(np.float32) * _NOISE
         whole = (np.clip(sound + noise, -1, 1) * 32767).astype(np.int16)
+        self._decoder.reinit_feat()  # else its idea of the channel comes from the sound before
         self._decoder.start_utt()
         self._decoder.process_raw(whole.tobytes(), full_utt=True)
         self._decoder.end_utt()

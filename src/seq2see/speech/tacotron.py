@@ -3,8 +3,8 @@
     letters (B, S) ─▶ encoder ─▶ memory (B, S, M) + style ─▶ attention GRU ⟲ ─▶ two residual GRUs ─▶ frames ─▶ post-net
 
 Letters: B batch, S letters, T decoder steps, r frames that each step makes (reduction), F = T r frames.
-While training only the attention GRU has to go step by step: what stands behind it feeds nothing back to it but the
-frames, which are known then.
+While training no step waits for another if attention is told where to look (aligner.py). Else only the attention GRU
+has to go step by step: what stands behind it feeds nothing back to it but the frames, which are known then.
 """
 
 from typing import Literal, NamedTuple
@@ -134,7 +134,7 @@ class Decoder(nn.Module):
         query = self.listening(inputs, standing.query.unsqueeze(0))[0].squeeze(1)
         context, weights = self.attention.attend(query.unsqueeze(1), prepared, history=standing.history)
         assert weights is not None
-        if not self.training:
+        if not self.training and self.sharpening != 1:
             weights = sharpened(weights, self.sharpening)
             context = torch.matmul(weights, prepared.values).squeeze(1)
         history = self.attention.remember(standing.history, weights)

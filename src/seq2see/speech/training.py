@@ -33,7 +33,7 @@ from seq2see.training.run import Lock, Stop, choose_device, claim, remember_thre
 LETTERS = "letters.json"
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
 _SENTENCES = 3
-_ADAPTED = 20_000  # frames from which the reference encoder learns what is usual
+_ADAPTED = 20_000  # frames from which reference encoder and aligner learn what is usual
 
 # What suits a voice; the same names as for text, so that one list of settings is enough.
 SUITED: dict[str, Any] = {
@@ -147,9 +147,10 @@ def _task(
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training)
     model = Tacotron(chosen)
+    usual = recordings.sample(_ADAPTED)
+    model.aligner.adapt(usual)
     if model.style is not None:
-        model.style.reference.adapt(recordings.sample(_ADAPTED))
-    model.aligner.adapt(recordings.sample(_ADAPTED))
+        model.style.reference.adapt(usual)
     model.to(device)
     return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
 

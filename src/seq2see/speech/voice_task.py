@@ -137,6 +137,7 @@ class VoiceTask:
         crops = None if self.model.style is None else self._crops(item)
         withheld = lessons.withhold(self.lessons, done, len(item.rows), item.mel.size(1) // self._r)
         heard = self._hear(item) if self.lessons.aligned else None
+        way = None if heard is None else self._shares(heard, item)
         alone = torch.rand(len(item.rows)) < self.lessons.alone
         on = self.device
         frames = item.steps * self._r
@@ -146,12 +147,12 @@ class VoiceTask:
             frames.to(on),
             None if crops is None else crops.to(on),
             withheld.to(on),
-            None if heard is None else heard.way,
+            way,
             alone.to(on),
         )
         parts = self._parts(item, spoken, step)
-        if heard is not None:
-            missed = aligner.missed(spoken.weights, heard.way, item.steps.to(on))
+        if heard is not None and way is not None:
+            missed = aligner.missed(spoken.weights, way, item.steps.to(on))
             parts |= {"aligned": self.lessons.aligned * missed, "aligner": _ALIGNER * heard.error}
         if self.model.style is not None and spoken.style is not None and step > 0:  # 0: only being timed
             self.model.style.follow(spoken.style)
@@ -159,10 +160,14 @@ class VoiceTask:
         return Loss(total, {name: float(value.detach()) for name, value in parts.items()})
 
     def _hear(self, item: Lesson) -> aligner.Heard:
-        """Where the letters of a batch are said: (B, T, S) shares of each step's frames."""
+        """Where the letters of a batch are said."""
         on = self.device
         heard: aligner.Heard = self.model.aligner(item.letters.to(on), item.mel.to(on), item.lengths.to(on))
-        return heard._replace(way=aligner.shares(heard.way, item.letters.size(1), self._r).to(on))
+        return heard
+
+    def _shares(self, heard: aligner.Heard, item: Lesson) -> Tensor:
+        """(B, T, S): the same as shares of each step's frames."""
+        return aligner.shares(heard.way, item.letters.size(1), self._r).to(self.device)
 
     @property
     def _r(self) -> int:
