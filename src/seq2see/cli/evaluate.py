@@ -234,10 +234,11 @@ def read_test(
 ) -> "References":
     """The test pairs; which side is the source, as asked for, else as the first run was told."""
     from seq2see.evaluate import read_references
-    from seq2see.training.folder import read_run_config
 
     if not runs:
         return read_references(specs, source_language=source, target_language=target, limit=limit)
+    from seq2see.training.folder import read_run_config  # brings torch, which outputs alone do not need
+
     data = read_run_config(Path(runs[0])).data
     return read_references(
         specs,
