@@ -25,7 +25,7 @@ class StyleConfig(BaseModel):
     width: int = Field(128, ge=1, description="of a token, and of all heads together")
     channels: tuple[int, ...] = Field((16, 16, 32, 32, 64, 64), description="of the reference encoder's convolutions")
     summary: int = Field(64, ge=1, description="units of the reference encoder's GRU")
-    crop: int = Field(48, ge=8, description="frames of a recording seen at once: too few to carry its words")
+    crop: int = Field(80, ge=16, description="frames of a recording seen at once: too few to carry its words")
     sharpness: float = Field(2.0, gt=0, description="what the scores are multiplied with")
 
     @model_validator(mode="after")
@@ -35,11 +35,14 @@ class StyleConfig(BaseModel):
         return self
 
 
+_LAGS = (1, 2, 4, 8)  # frames: the faster the speech, the more it changes within a few
+
+
 class ReferenceEncoder(nn.Module):
     """(B, crop, mels) -> (B, summary): convolutions of stride 2 in time and frequency, then a GRU (section 3.1.1).
 
     Fresh convolutions answer almost the same to every recording, and what does not differ cannot be told apart by
-    tokens. So three plain statistics of each band (mean, spread, change from frame to frame) go past them, and bands
+    tokens. So plain statistics of each band (mean, spread, change within 1, 2, 4 and 8 frames) go past them, and bands
     are centred as the training recordings have them.
     """
 
@@ -53,7 +56,7 @@ class ReferenceEncoder(nn.Module):
         for _ in config.channels:
             bands = (bands + 1) // 2
         self.gru = nn.GRU(channels[-1] * bands, config.summary, batch_first=True)
-        self.statistics = nn.Linear(3 * mels, config.summary)
+        self.statistics = nn.Linear((2 + len(_LAGS)) * mels, config.summary)
         nn.init.xavier_uniform_(self.statistics.weight)
         self.norm = nn.LayerNorm(config.summary)
         self.centre: Tensor
@@ -73,8 +76,8 @@ class ReferenceEncoder(nn.Module):
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             x = F.relu(norm(convolution(x)))
         _, last = self.gru(x.permute(0, 2, 1, 3).flatten(2))  # (B, frames, channels x bands)
-        change = usual.diff(dim=1).abs().mean(dim=1)
-        plain = torch.cat([usual.mean(dim=1), usual.std(dim=1) - 1, 2 * change - 1], dim=1)
+        changes = [(usual[:, lag:] - usual[:, :-lag]).abs().mean(dim=1) - 1 for lag in _LAGS]
+        plain = torch.cat([usual.mean(dim=1), usual.std(dim=1) - 1, *changes], dim=1)
         return self.norm(last[0] + self.statistics(plain))
 
 
@@ -95,7 +98,7 @@ class Style(nn.Module):
         # Without biases a query twice as long gives scores twice as large, and nothing else.
         self.attention = MultiHead(config.summary, config.width, heads=config.heads, width=config.width, bias=False)
         self.output = nn.Linear(config.summary, outputs)
-        # What a style has to know at least: the mean spectrum of its utterance, and frames for a letter. Nobody reads
+        # What a style has to know at least: the mean spectrum of its utterance, and how slowly it was said. Nobody reads
         # it but the loss. Without it pitch and pace are found only after the decoder has learned to need them.
         self.gist = nn.Linear(outputs, mels + 1)
         self.mean: Tensor

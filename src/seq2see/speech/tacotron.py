@@ -70,7 +70,7 @@ class Spoken(NamedTuple):
     stop: Tensor  # (B, T) logits: the utterance is over before this step
     weights: Tensor  # (B, T, S)
     style: Tensor | None  # (B, heads, tokens)
-    gist: Tensor | None  # (B, mels + 1): mean spectrum and logarithm of frames for a letter, from the style alone
+    gist: Tensor | None  # (B, mels + 1): mean spectrum and how slowly, from the style alone
 
 
 class Utterance(NamedTuple):
@@ -161,12 +161,16 @@ class Decoder(nn.Module):
         makes, as it will meet them when it speaks.
         """
         shown = self.prenet(previous)
-        query, context, weights = self._follow(shown, prepared, way)
         if alone is not None and bool(alone.any()):
-            found = sharpened(weights.detach(), self.sharpening)
-            query, context, weights = self._follow(shown, prepared, torch.where(alone[:, None, None], found, way))
+            way = way.index_put((alone,), self._would(shown[alone], _chosen(prepared, alone), way[alone]))
+        query, context, weights = self._follow(shown, prepared, way)
         frames, stop, _ = self.say(torch.cat([query, context], dim=-1), self.start(prepared))
         return frames, stop, weights
+
+    @torch.no_grad()
+    def _would(self, shown: Tensor, prepared: Prepared, way: Tensor) -> Tensor:
+        """(B, T, S): where attention itself would look at each step next to this way."""
+        return sharpened(self._follow(shown, prepared, way)[2], self.sharpening)
 
     def _follow(self, shown: Tensor, prepared: Prepared, way: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(B, T, prenet), a way (B, T, S) -> queries (B, T, D), contexts (B, T, M), what attention would answer."""
@@ -207,6 +211,12 @@ def sharpened(weights: Tensor, sharpening: float) -> Tensor:
     """
     raised = weights.pow(sharpening)
     return raised / raised.sum(dim=-1, keepdim=True)
+
+
+def _chosen(prepared: Prepared, rows: Tensor) -> Prepared:
+    """These rows of the batch alone, (B,) True."""
+    mask = None if prepared.mask is None else prepared.mask[rows]
+    return Prepared(prepared.keys[rows], prepared.values[rows], mask)
 
 
 def _repeated(prepared: Prepared, times: int) -> Prepared:

@@ -38,7 +38,7 @@ _ADAPTED = 20_000  # frames from which reference encoder and aligner learn what 
 # What suits a voice; the same names as for text, so that one list of settings is enough.
 SUITED: dict[str, Any] = {
     "training": {
-        "steps": 4000,
+        "steps": 4500,
         "learning_rate": 2e-3,
         "schedule": "cosine",
         "warmup": 50,
@@ -47,7 +47,7 @@ SUITED: dict[str, Any] = {
         "validate_every": 500,
         "save_every": 250,
         "patience": 1000,
-        "threads": 1,
+        "threads": min(2, torch.get_num_threads()),  # two are 1.4 times as fast as one
     }
 }
 

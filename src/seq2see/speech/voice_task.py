@@ -38,6 +38,7 @@ class Lesson(NamedTuple):
     mel: Tensor  # (B, F, mels), silence behind the end
     lengths: Tensor  # (B,) frames that were recorded
     steps: Tensor  # (B,) decoder steps that count, silence included
+    paces: Tensor  # (B,) how slowly each is said
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class VoiceTask:
         self.device = device
         self.total = 1  # updates there will be; known only after the first were timed
         self.lessons = model.config.lessons
+        self._paces = torch.from_numpy(recordings.paces()).float()
         self._by_length: Rows = np.argsort(recordings.lengths, kind="stable")
         self._starts = [0]
         self.step = 0
@@ -121,7 +123,7 @@ class VoiceTask:
         for place, mel in enumerate(mels):
             padded[place, : len(mel)] = mel
         letters = padded_ids([self.recordings.ids[int(row)] for row in rows])
-        return Lesson(rows, letters, padded, lengths, steps)
+        return Lesson(rows, letters, padded, lengths, steps, self._paces[torch.from_numpy(rows)])
 
     def positions(self, item: Lesson) -> int:
         return int(item.steps.sum()) * self.model.config.reduction
@@ -263,9 +265,8 @@ def _stop_loss(stop: Tensor, steps: Tensor, within: Tensor) -> Tensor:
 def _gist_loss(gist: Tensor, item: Lesson) -> Tensor:
     """(B, mels + 1) against what the recordings themselves say; no label is needed."""
     spectrum = item.mel.sum(dim=1) / item.lengths[:, None]
-    pace = torch.log(item.lengths / (item.letters != 0).sum(dim=1))
-    spectrum, pace = spectrum.to(gist.device), pace.to(gist.device)
-    return (gist[:, :-1] - spectrum).abs().mean() + (gist[:, -1] - pace).abs().mean()
+    spectrum, paces = spectrum.to(gist.device), item.paces.to(gist.device)
+    return (gist[:, :-1] - spectrum).abs().mean() + (gist[:, -1] - paces).abs().mean()
 
 
 def _marks(said: Sequence[Utterance], truth: Sequence[Tensor]) -> dict[str, float]:
