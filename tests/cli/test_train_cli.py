@@ -356,6 +356,7 @@ def test_options_that_change_training_work_together(tsv: Path, tmp_path: Path) -
         "training.accumulate": 2,
         "training.ema": 0.9,
         "training.scheduled_sampling": 0.3,
+        "training.word_dropout": 0.2,
         "training.schedule": "plateau",
         "training.average": 2,
         "training.save_every": 1,

@@ -4,10 +4,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from seq2see.data.batch import Batch
 from seq2see.models import Look, Output
 from seq2see.models.base import Vocabulary
 from seq2see.training import loss as losses
 from seq2see.training.loss import alignment_loss, cross_entropy
+from seq2see.training.translation import without_words
+from seq2see.vocabulary import BOS, PAD, UNK
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -64,3 +67,17 @@ def test_one_head_of_the_last_layer_is_guided() -> None:
     assert first is None
     assert (last[:, 0, 1, 2] < 0).all()
     assert int(torch.count_nonzero(last)) == 2  # nothing else is told where to look: no other head, row or column
+
+
+def test_some_words_are_hidden_from_the_decoder_and_nothing_else() -> None:
+    torch.manual_seed(0)
+    batch = Batch.of([[5, 6, 7]] * 300, [[5 + row % 9] * (1 + row % 12) for row in range(300)])
+    hidden = without_words(batch, 0.3)
+    known = batch.target_in > UNK
+    assert 0.25 < float((hidden.target_in == UNK)[known].float().mean()) < 0.35
+    assert bool((hidden.target_in[:, 0] == BOS).all())
+    assert torch.equal(hidden.target_in == PAD, batch.target_in == PAD)
+    kept = hidden.target_in != UNK
+    assert torch.equal(hidden.target_in[kept], batch.target_in[kept])
+    assert hidden.target_out is batch.target_out
+    assert hidden.source is batch.source

@@ -98,8 +98,8 @@ class Style(nn.Module):
         # Without biases a query twice as long gives scores twice as large, and nothing else.
         self.attention = MultiHead(config.summary, config.width, heads=config.heads, width=config.width, bias=False)
         self.output = nn.Linear(config.summary, outputs)
-        # What a style has to know at least: the mean spectrum of its utterance, and how slowly it was said. Nobody reads
-        # it but the loss. Without it pitch and pace are found only after the decoder has learned to need them.
+        # What a style has to know at least: the mean spectrum of its utterance, and how slowly it was said. Nobody
+        # reads it but the loss. Without it pitch and pace are found only after the decoder has learned to need them.
         self.gist = nn.Linear(outputs, mels + 1)
         self.mean: Tensor
         self.register_buffer("mean", torch.full((config.heads, config.tokens), 1 / config.tokens))

@@ -64,6 +64,9 @@ class TrainingConfig(Settings):
     scheduled_sampling: float = Field(
         0.0, ge=0, le=1, description="share of target words replaced by the model's own guesses (two passes)"
     )
+    word_dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of target words hidden from the decoder, so that it has to look"
+    )
     guided_alignment: float = Field(0.0, ge=0, description="weight of the alignment loss; needs alignments")
     ema: float = Field(
         0.0, ge=0, lt=1, description="decay of a moving average of the weights, used for validation and the end"

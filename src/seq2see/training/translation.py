@@ -1,6 +1,7 @@
 """The text-to-text task: batches of pairs in, cross-entropy out, validation by loss and by what is really said."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from seq2see.text import Tokenizer
 from seq2see.training.config import TrainingConfig
 from seq2see.training.loop import Loss, Validation
 from seq2see.training.loss import alignment_loss, cross_entropy
+from seq2see.vocabulary import UNK
 
 SAMPLES = 3  # sentences shown at each validation
 _DECODE_ROWS = 64
@@ -60,6 +62,8 @@ class Translation:
         batch = item.batch if self.device.type == "cpu" else item.batch.to(self.device)
         if self.config.scheduled_sampling:
             batch = self._with_own_guesses(batch)
+        if self.config.word_dropout:
+            batch = without_words(batch, self.config.word_dropout)
         guided = self.config.guided_alignment > 0 and item.links is not None
         output = self.model(batch, need_weights=guided)
         total = cross_entropy(output, batch.target_out, batch.target_mask, self.config.label_smoothing)
@@ -74,11 +78,10 @@ class Translation:
         with torch.no_grad():
             guesses = self.model(batch).logits.argmax(dim=-1)
         said = torch.cat([batch.target_in[:, :1], guesses[:, :-1]], dim=1)
-        replace = torch.rand(said.shape, device=said.device) < self.config.scheduled_sampling
-        replace &= batch.target_mask
-        replace[:, 0] = False
-        target_in = torch.where(replace, said, batch.target_in)
-        return Batch(batch.source, batch.source_mask, target_in, batch.target_out, batch.target_mask)
+        own = torch.rand(said.shape, device=said.device) < self.config.scheduled_sampling
+        own &= batch.target_mask
+        own[:, 0] = False
+        return replace(batch, target_in=torch.where(own, said, batch.target_in))
 
     @torch.no_grad()
     def validate(self) -> Validation:
@@ -111,6 +114,16 @@ class Translation:
             [source.decode(ids.tolist()) for ids in rows(self.valid.source, range(count))],
             [target.decode(ids.tolist()) for ids in rows(self.valid.target, range(count))],
         )
+
+
+def without_words(batch: Batch, share: float) -> Batch:
+    """Some of the words that the decoder reads are unknown to it (Bowman 2016); what it has to say stays the same.
+
+    Who knows everything said so far can guess much of the rest without looking.
+    """
+    dropped = (torch.rand(batch.target_in.shape, device=batch.target_in.device) < share) & batch.target_mask
+    dropped[:, 0] = False
+    return replace(batch, target_in=batch.target_in.masked_fill(dropped, UNK))
 
 
 def translate(
