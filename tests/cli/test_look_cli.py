@@ -85,6 +85,17 @@ def test_what_if(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert seq2see(monkeypatch, *given, "--ablate", "cross:0.0") == 0
 
 
+def test_what_was_said_tells_where_it_looked(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = shown(monkeypatch, tmp_path, run, "--mean")
+    after = shown(monkeypatch, tmp_path, run, "--mean", "--posterior")
+    assert after.weights.shape == before.weights.shape
+    assert abs(after.weights - before.weights).max() > 1e-3
+    (tmp_path / "pairs.tsv").write_text(f"{TEXT}\tI am a student .\n", encoding="utf-8")
+    for options in ([], ["--posterior"], ["--posterior", "--method", "balanced", "--reverse", run]):
+        assert seq2see(monkeypatch, "align", run, tmp_path / "pairs.tsv", "--out", tmp_path / "found", *options) == 0
+        assert (tmp_path / "found").read_text().count("\n") == 1
+
+
 def test_a_second_opinion_and_the_beam(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +117,7 @@ def test_a_second_opinion_and_the_beam(
         (["--ablate", "cross:7.0"], "layers of cross attention are"),
         (["--force", "1:nobody=1"], "the source has no word 'nobody'"),
         (["--sample", "--rank", "2"], "--rank is of a beam"),
+        (["--posterior", "--kind", "encoder"], "--posterior asks what the source words explain"),
     ],
 )
 def test_mistakes_get_one_line(

@@ -12,7 +12,7 @@ from seq2see.errors import ConfigError
 if TYPE_CHECKING:
     from seq2see.data.sources import Split
     from seq2see.evaluate.alignment import Counts, Gold
-    from seq2see.look import AttentionMap
+    from seq2see.look import AttentionMap, Best
     from seq2see.session import Translator
 
 
@@ -42,6 +42,13 @@ def align(
             show_default=False,
         ),
     ] = None,
+    posterior: Annotated[
+        bool,
+        typer.Option(
+            "--posterior",
+            help="Weigh each look by how likely the word would have been, had the model looked there alone; slower.",
+        ),
+    ] = False,
     layer: Annotated[int | None, typer.Option(help="Of the head to read, from 0.", show_default=False)] = None,
     head: Annotated[
         int | None, typer.Option(help="The head to read.  [default: the best one]", show_default=False)
@@ -64,6 +71,7 @@ def align(
 
     \b
     seq2see align runs/ko-en pairs.tsv --out pairs.align
+    seq2see align runs/ko-en pairs.tsv --method balanced --posterior
     seq2see align runs/ko-en builtin:phrases --heads --limit 500
     seq2see align runs/en-ko dev.src-tgt --gold dev.gold --annotated dev.annotated
     """
@@ -87,8 +95,10 @@ def align(
     lines, found = [], []
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
-        returning = iter(look_all(back, [(b, a) for a, b in texts]))
-    for whole in look_all(translator, texts):
+        known = _remembered(back)
+        layers = () if not posterior else None if known is None else (known.layer,)
+        returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=layers))
+    for whole in look_all(translator, texts, posterior=(best.layer,) if posterior else ()):
         one = whole.layer(best.layer).head(best.head)
         alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
         found.append(frozenset(alignment.pairs))
@@ -167,11 +177,15 @@ def _back(maps: Any, back: "Translator | None") -> "AttentionMap | None":
     """The map of the same pair from the other direction, by its own best head."""
     if maps is None or back is None:
         return None
+    whole: AttentionMap = next(maps)
+    return whole.best(_remembered(back))
+
+
+def _remembered(translator: "Translator") -> "Best | None":
     from seq2see.look import load_best
     from seq2see.session.aligning import ALIGNMENT
 
-    whole: AttentionMap = next(maps)
-    return whole.best(load_best(back.runs[0].path / ALIGNMENT))
+    return load_best(translator.runs[0].path / ALIGNMENT)
 
 
 def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:

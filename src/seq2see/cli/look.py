@@ -43,6 +43,12 @@ def look(
     seed: Annotated[int, typer.Option(help="Of --sample.")] = 0,
     max_length: Annotated[int | None, typer.Option(help="Most pieces.", show_default=False)] = None,
     tree: Annotated[bool, typer.Option("--tree", help="What the beam considered, kept and dropped.")] = False,
+    posterior: Annotated[
+        bool,
+        typer.Option(
+            "--posterior", help="Weigh each look by how likely the word would have been, had it looked there alone."
+        ),
+    ] = False,
     occlusion: Annotated[
         bool, typer.Option("--occlusion", help="A second opinion: drop each source word and see what becomes unlikely.")
     ] = False,
@@ -81,8 +87,20 @@ def look(
     search = {"sample": sample, "seed": seed, "max_length": max_length} | (
         {} if sample else {"beam": max(beam, rank), "nbest": rank, "length_penalty": "gnmt"}
     )
+    if posterior and kind != "cross":
+        raise ConfigError(f"--posterior asks what the source words explain; it has no meaning with --kind {kind}")
     edits = {"ablate": ablate or [], "force": force or [], "scale": scale or []}
-    _look(run, text, target, view, search, rank, edits, tree=tree, occlusion=occlusion, out=out, as_json=as_json)
+    ways = Ways(tree, posterior, occlusion)
+    _look(run, text, target, view, search, rank, edits, ways, out=out, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What else is asked for besides the attention itself."""
+
+    tree: bool
+    posterior: bool
+    occlusion: bool
 
 
 @dataclass(frozen=True)
@@ -121,9 +139,8 @@ def _look(
     search: dict[str, Any],
     rank: int,
     edits: dict[str, list[str]],
+    ways: Ways,
     *,
-    tree: bool,
-    occlusion: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -135,16 +152,18 @@ def _look(
     torch.set_num_threads(1)
     translator = load(run)
     config = search_config(search)
-    said = _said(translator, text, target, config, rank, record=tree)
+    said = _said(translator, text, target, config, rank, record=ways.tree)
     if any(edits.values()):
         changed = _changed(translator, said, edits)
-        other = _said(changed, text, target, config, rank, record=tree)
+        other = _said(changed, text, target, config, rank, record=ways.tree)
         print(f"as it is  {said.text}  ({said.score:.3f})", file=sys.stderr)
         print(f"what if   {other.text}  ({other.score:.3f})", file=sys.stderr)
         translator, said = changed, other
     maps = {kind: translator.look_at(said, kind) for kind in _kinds()}
-    _show(translator, said, maps, view, tree=tree, out=out, as_json=as_json)
-    if occlusion:
+    if ways.posterior:
+        maps["cross"] = translator.posterior(said)
+    _show(translator, said, maps, view, tree=ways.tree, out=out, as_json=as_json)
+    if ways.occlusion:
         _occlude(translator, said)
 
 

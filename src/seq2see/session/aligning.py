@@ -1,6 +1,6 @@
 """Existing pairs, looked at: their maps in batches, which head to read alignments from, and alignments."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from seq2see.data.store import encode_sources
 from seq2see.errors import ConfigError
 from seq2see.evaluate.alignment import Gold
 from seq2see.look import AttentionMap, Best, Kind, attention_map, best_head, load_best, save_best
+from seq2see.look.posterior import posterior_looks
 from seq2see.session.translator import Translator
 
 ALIGNMENT = "alignment.json"  # of a run folder: the head that alignments are read from
@@ -27,8 +28,17 @@ class Chosen(NamedTuple):
 
 
 @torch.no_grad()
-def look_all(translator: Translator, pairs: Sequence[Pair], kind: Kind = "cross") -> Iterator[AttentionMap]:
-    """The map of each pair, in order, from forced passes over batches of like length."""
+def look_all(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    kind: Kind = "cross",
+    *,
+    posterior: Collection[int] | None = (),
+) -> Iterator[AttentionMap]:
+    """The map of each pair, in order, from forced passes over batches of like length.
+
+    posterior   layers whose weights are weighed by what was said (look.posterior); None: all
+    """
     run = translator.runs[0]
     todo = iter(pairs)
     while window := list(islice(todo, _WINDOW)):
@@ -39,7 +49,8 @@ def look_all(translator: Translator, pairs: Sequence[Pair], kind: Kind = "cross"
         for places in _batches(
             [(len(source), len(target) + 1) for source, target in zip(sources, targets, strict=True)]
         ):
-            looks = run.model.look(Batch.of([sources[i] for i in places], [targets[i] for i in places]))
+            batch = Batch.of([sources[i] for i in places], [targets[i] for i in places])
+            looks = posterior_looks(run.model, batch, posterior)
             for row, place in enumerate(places):
                 source, target = run.tokenizers[0].encode(cleaned[place][0]), run.tokenizers[1].read(targets[place])
                 maps[place] = attention_map(looks, kind, source, target, row=row)

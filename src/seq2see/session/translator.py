@@ -15,6 +15,7 @@ from seq2see.engines import Engine
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate import sentence_chrf
 from seq2see.look import AttentionMap, Kind, attention_map, joined
+from seq2see.look.posterior import posterior_looks
 from seq2see.look.whatif import Edit, what_if
 from seq2see.search import Hypothesis, Result, SearchConfig, minimum_bayes_risk
 from seq2see.session.cutting import Part, cut
@@ -169,6 +170,13 @@ class Translator:
             return translation.attention
         return self._look(translation.source, list(translation.token_ids), kind)
 
+    def posterior(self, translation: Translation) -> AttentionMap | None:
+        """Where it must have looked, once it is known what was said: the cross attention by look.posterior."""
+        if translation.parts:
+            maps = [self.posterior(part) for part in translation.parts if part.token_ids]
+            return joined([one for one in maps if one is not None])
+        return self._look(translation.source, list(translation.token_ids), "cross", posterior=True)
+
     def what_if(self, edits: Sequence[Edit]) -> "Translator":
         """The same translator with its first run's attention changed: heads switched off, rows forced or scaled."""
         first = replace(self.runs[0], model=what_if(self.runs[0].model, edits))
@@ -242,10 +250,11 @@ class Translator:
         )
 
     @torch.no_grad()
-    def _look(self, source: str, ids: list[int], kind: Kind) -> AttentionMap | None:
+    def _look(self, source: str, ids: list[int], kind: Kind, *, posterior: bool = False) -> AttentionMap | None:
         run = self.runs[0]
         batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [ids])
-        return attention_map(run.model.look(batch), kind, self._read_source(source), self._read_target(ids))
+        looks = posterior_looks(run.model, batch) if posterior else run.model.look(batch)
+        return attention_map(looks, kind, self._read_source(source), self._read_target(ids))
 
     def _read_source(self, source: str) -> Encoding:
         return self.runs[0].tokenizers[0].encode(source)
