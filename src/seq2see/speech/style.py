@@ -122,11 +122,11 @@ class Style(nn.Module):
         return torch.tanh(self.output(context.squeeze(1)))
 
     def crops(self, mel: Tensor) -> Tensor:
-        """(frames, mels) -> (N, crop, mels), half over one another; silence behind what is too short."""
-        crop = self.config.crop
+        """(frames, mels) -> (N, crop, mels), a quarter apart; silence behind what is too short."""
+        crop, apart = self.config.crop, self.config.crop // 4
         if len(mel) <= crop:
             return F.pad(mel, (0, 0, 0, crop - len(mel))).unsqueeze(0)
-        starts = torch.arange(0, len(mel) - crop + crop // 2, crop // 2).clamp(max=len(mel) - crop).unique()
+        starts = torch.arange(0, len(mel) - crop + apart, apart).clamp(max=len(mel) - crop).unique()
         return torch.stack([mel[start : start + crop] for start in starts.tolist()])
 
     @torch.no_grad()
