@@ -12,7 +12,7 @@ from seq2see.errors import ConfigError
 if TYPE_CHECKING:
     from seq2see.data.sources import Split
     from seq2see.evaluate.alignment import Counts, Gold
-    from seq2see.look import AttentionMap, Best
+    from seq2see.look import AttentionMap
     from seq2see.session import Translator
 
 
@@ -95,10 +95,8 @@ def align(
     lines, found = [], []
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
-        known = _remembered(back)
-        layers = () if not posterior else None if known is None else (known.layer,)
-        returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=layers))
-    for whole in look_all(translator, texts, posterior=(best.layer,) if posterior else ()):
+        returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=posterior))
+    for whole in look_all(translator, texts, posterior=posterior):
         one = whole.layer(best.layer).head(best.head)
         alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
         found.append(frozenset(alignment.pairs))
@@ -177,15 +175,11 @@ def _back(maps: Any, back: "Translator | None") -> "AttentionMap | None":
     """The map of the same pair from the other direction, by its own best head."""
     if maps is None or back is None:
         return None
-    whole: AttentionMap = next(maps)
-    return whole.best(_remembered(back))
-
-
-def _remembered(translator: "Translator") -> "Best | None":
     from seq2see.look import load_best
     from seq2see.session.aligning import ALIGNMENT
 
-    return load_best(translator.runs[0].path / ALIGNMENT)
+    whole: AttentionMap = next(maps)
+    return whole.best(load_best(back.runs[0].path / ALIGNMENT))
 
 
 def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:

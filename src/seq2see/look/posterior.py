@@ -6,10 +6,9 @@ Bayes' rule
 
     posterior(j)  ~  attention(j) p(word | looks at j alone)
 
-Only the step itself is made to look there, with all heads of one layer; everything before it stays as it was.
+Only the step itself is made to look there, with all heads of all layers; everything before it stays as it was.
 """
 
-from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -17,27 +16,28 @@ from torch import Tensor
 
 from seq2see.attention.base import Hook, Weighing
 from seq2see.data.batch import Batch
-from seq2see.look.hooks import hooked
+from seq2see.look.hooks import attentions, hooked
 from seq2see.models import Look, Model, reorder
 
 
 @torch.no_grad()
-def posterior_looks(model: Model[Any, Any], batch: Batch, layers: Collection[int] | None = None) -> tuple[Look, ...]:
-    """`model.look`, with the cross attention of these layers (None: of all) weighed by what was said."""
-
-    def weighed(look: Look) -> Look:
-        if look.kind != "cross" or (layers is not None and look.layer not in layers):
-            return look
-        return look._replace(weights=_posterior(look.weights, likelihoods(model, batch, look.layer)))
-
-    return tuple(weighed(look) for look in model.look(batch))
+def posterior_looks(model: Model[Any, Any], batch: Batch) -> tuple[Look, ...]:
+    """`model.look`, with the cross attention of every layer and head weighed by what was said."""
+    looks = model.look(batch)
+    if not any(look.kind == "cross" for look in looks):
+        return looks
+    told = likelihoods(model, batch)
+    return tuple(
+        look._replace(weights=_posterior(look.weights, told)) if look.kind == "cross" else look for look in looks
+    )
 
 
 @torch.no_grad()
-def likelihoods(model: Model[Any, Any], batch: Batch, layer: int) -> Tensor:
+def likelihoods(model: Model[Any, Any], batch: Batch) -> Tensor:
     """(B, T, S): the log-probability of each target piece, had its step looked at one source piece alone."""
     count, places = batch.source.shape
-    alone = hooked(model, {("cross", layer): _one_place_each(count, places)})
+    forced = _one_place_each(count, places)
+    alone = hooked(model, {place: forced for place in attentions(model) if place[0] == "cross"})
     rows = torch.arange(count, device=batch.source.device).repeat_interleave(places)
     memory = model.encode(batch.source, batch.source_mask)
     state, wide = model.start(memory), reorder(memory, rows)

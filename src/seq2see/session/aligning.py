@@ -1,6 +1,6 @@
 """Existing pairs, looked at: their maps in batches, which head to read alignments from, and alignments."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,16 +29,9 @@ class Chosen(NamedTuple):
 
 @torch.no_grad()
 def look_all(
-    translator: Translator,
-    pairs: Sequence[Pair],
-    kind: Kind = "cross",
-    *,
-    posterior: Collection[int] | None = (),
+    translator: Translator, pairs: Sequence[Pair], kind: Kind = "cross", *, posterior: bool = False
 ) -> Iterator[AttentionMap]:
-    """The map of each pair, in order, from forced passes over batches of like length.
-
-    posterior   layers whose weights are weighed by what was said (look.posterior); None: all
-    """
+    """The map of each pair, in order, from forced passes over batches of like length; as look.posterior if asked."""
     run = translator.runs[0]
     todo = iter(pairs)
     while window := list(islice(todo, _WINDOW)):
@@ -50,7 +43,7 @@ def look_all(
             [(len(source), len(target) + 1) for source, target in zip(sources, targets, strict=True)]
         ):
             batch = Batch.of([sources[i] for i in places], [targets[i] for i in places])
-            looks = posterior_looks(run.model, batch, posterior)
+            looks = posterior_looks(run.model, batch) if posterior else run.model.look(batch)
             for row, place in enumerate(places):
                 source, target = run.tokenizers[0].encode(cleaned[place][0]), run.tokenizers[1].read(targets[place])
                 maps[place] = attention_map(looks, kind, source, target, row=row)
