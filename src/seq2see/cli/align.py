@@ -77,6 +77,7 @@ def align(
     """
     import torch
 
+    from seq2see.cli.evaluate import Voice
     from seq2see.look.alignment import METHODS
     from seq2see.session import load
     from seq2see.session.aligning import look_all
@@ -96,11 +97,14 @@ def align(
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
         returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=posterior))
-    for whole in look_all(translator, texts, posterior=posterior):
-        one = whole.layer(best.layer).head(best.head)
-        alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
-        found.append(frozenset(alignment.pairs))
-        lines.append(str(alignment))
+    with Voice() as voice:
+        advance = voice.counting("aligned", len(texts))
+        for whole in look_all(translator, texts, posterior=posterior):
+            one = whole.layer(best.layer).head(best.head)
+            alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
+            found.append(frozenset(alignment.pairs))
+            lines.append(str(alignment))
+            advance(1)
     _write(lines, out, quiet=as_json or heads)
     if judged is not None:
         _report(translator, texts, judged, found, best, heads=heads, as_json=as_json)
