@@ -44,7 +44,8 @@ def likelihoods(model: Model[Any, Any], batch: Batch) -> Tensor:
     found = []
     for read, said in zip(batch.target_in.unbind(dim=1), batch.target_out.unbind(dim=1), strict=True):
         logits, _ = alone.step(read[rows], wide, reorder(state, rows))
-        found.append(torch.log_softmax(logits, dim=-1).gather(1, said[rows].unsqueeze(1)).view(count, places))
+        told = logits.gather(1, said[rows].unsqueeze(1)).squeeze(1) - logits.logsumexp(dim=-1)
+        found.append(told.view(count, places))
         _, state = model.step(read, memory, state)
     return torch.stack(found, dim=1)
 
