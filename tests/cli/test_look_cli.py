@@ -13,6 +13,7 @@ from seq2see.look import AttentionMap, best_head, load_best
 from seq2see.look.alignment import METHODS
 from seq2see.session import load
 from seq2see.session.aligning import look_all
+from seq2see.text import TokenizerConfig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from folders import SOURCES, TARGETS, make_run
@@ -166,6 +167,21 @@ def test_alignments_of_pairs_with_gold(
     best = min(min(row) for row in told["heads"])
     assert told["aer"] == pytest.approx(best)
     assert 0 < told["diagonal"]["aer"] < 1
+
+
+def test_a_word_that_the_vocabulary_lacks_keeps_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cutting = TokenizerConfig(scheme="word", vocabulary=300, byte_fallback=False)
+    run = make_run(tmp_path / "run", "rnnsearch", cutting=cutting)
+    (tmp_path / "pairs.tsv").write_text(
+        "나는 학생 입니다 .\tWizards am a student .\n나는 마법사 입니다 .\tI am a wizard .\n"
+    )
+    assert seq2see(monkeypatch, "align", run, tmp_path / "pairs.tsv", "-o", tmp_path / "out") == 0
+    for line in (tmp_path / "out").read_text().splitlines():
+        assert sorted(int(link.split("-")[1]) for link in line.split()) == [0, 1, 2, 3, 4]
+    translator = load(run)
+    for found in (translator.look("나는", "Wizards am"), translator.forced("나는", "Wizards am").attention):
+        assert found is not None
+        assert found.words().target.tokens[:2] == ("Wizards", "am")
 
 
 def test_a_built_in_corpus_is_judged_on_other_pairs_than_the_head_was_chosen_by(

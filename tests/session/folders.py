@@ -18,11 +18,19 @@ TARGETS = ["I am a student .", "you are a teacher .", "we went to Seoul yesterda
 
 
 def make_run(
-    path: Path, family: str = "rnnsearch", *, seed: int = 0, sharp: float = 1.0, max_length: int = 256, **model: Any
+    path: Path,
+    family: str = "rnnsearch",
+    *,
+    seed: int = 0,
+    sharp: float = 1.0,
+    max_length: int = 256,
+    cutting: TokenizerConfig | None = None,
+    **model: Any,
 ) -> Path:
     """`sharp` multiplies the weights: random models are undecided, and ties are not what a test is about."""
     path.mkdir(parents=True)
-    tokenizers = [Tokenizer.train(texts, TokenizerConfig(vocabulary=300)) for texts in (SOURCES, TARGETS)]
+    cutting = cutting or TokenizerConfig(vocabulary=300)
+    tokenizers = [Tokenizer.train(texts, cutting) for texts in (SOURCES, TARGETS)]
     for tokenizer, name in zip(tokenizers, folder.TOKENIZERS, strict=True):
         tokenizer.save(path / name)
     torch.manual_seed(seed)

@@ -4,7 +4,7 @@ argmax      each target word with the source word it looked at most
 threshold   every pair with at least a given share of the row
 balanced    the same after every column has been scaled to one sum and every row back to 1: a word whose neighbours
             draw all eyes gets back the rows that look at it more than others do; with a model of the other direction,
-            of the geometric mean of both
+            of the geometric mean of both, and by the root of the sums: the other one has balanced the columns already
 symmetric   what rows and columns agree on, grown along the diagonal (Koehn 2003); columns may come from a model of
             the other direction
 """
@@ -76,7 +76,7 @@ def align(
         case "threshold":
             found = above(weights, threshold)
         case "balanced":
-            both = balanced(weights) if reverse is None else balanced(agreed(weights, reverse))
+            both = balanced(weights) if reverse is None else balanced(agreed(weights, reverse), 0.5)
             found = above(both, threshold)
         case "symmetric":
             columns = row_peaks(weights.T if reverse is None else reverse).T
@@ -102,15 +102,15 @@ def above(weights: NDArray[Number], threshold: float) -> Links:
     return (weights > 0) & (weights >= threshold * sums)
 
 
-def balanced(weights: NDArray[Number]) -> NDArray[np.float64]:
-    """(T, S): columns scaled to one sum, then rows to 1; what is all zero stays so.
+def balanced(weights: NDArray[Number], power: float = 1.0) -> NDArray[np.float64]:
+    """(T, S): columns divided by this power of their sums, then rows scaled to 1; what is all zero stays so.
 
-    The first round of Sinkhorn's scaling. Further ones made words that are rightly looked at often too equal to others
-    (docs/log.md).
+    With 1 the first round of Sinkhorn's scaling. Further ones made words that are rightly looked at often too equal to
+    others (docs/log.md).
     """
     found = weights.astype(np.float64)
-    for axis in (0, 1):
-        sums = found.sum(axis=axis, keepdims=True)
+    for axis, degree in ((0, power), (1, 1.0)):
+        sums = found.sum(axis=axis, keepdims=True) ** degree
         found = np.divide(found, sums, out=np.zeros_like(found), where=sums > 0)
     return found
 

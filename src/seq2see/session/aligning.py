@@ -45,7 +45,8 @@ def look_all(
             batch = Batch.of([sources[i] for i in places], [targets[i] for i in places])
             looks = posterior_looks(run.model, batch) if posterior else run.model.look(batch)
             for row, place in enumerate(places):
-                source, target = run.tokenizers[0].encode(cleaned[place][0]), run.tokenizers[1].read(targets[place])
+                # Both as they were written: an unknown word stays a word, whatever its id would say.
+                source, target = (side.encode(text) for side, text in zip(run.tokenizers, cleaned[place], strict=True))
                 maps[place] = attention_map(looks, kind, source, target, row=row)
         for found in maps:
             if found is None:

@@ -146,12 +146,13 @@ class Translator:
         """What the model looks at while it says `target` (what it would say by itself, if none is given)."""
         if target is None:
             return self.look_at(self.translate(source), kind)
-        return self._look(self.clean(source), self._target.ids_batch([self.clean(target)])[0], kind)
+        return self._look(self.clean(source), self._target.encode(self.clean(target)), kind)
 
     def forced(self, source: str, target: str) -> Translation:
         """`target` as if the first run had said it: its scores, and the map of saying it."""
         text = self.clean(source).strip()
-        ids = self._target.ids_batch([self.clean(target)])[0]
+        written = self._target.encode(self.clean(target))
+        ids = written.ids
         scored = self.score_ids(text, ids)
         made = Translation(
             text,
@@ -160,7 +161,7 @@ class Translator:
             tuple(self._target.pieces(ids)),
             tuple(scored.token_scores),
             token_ids=tuple(ids),
-            look=lambda: self._look(text, ids, "cross"),
+            look=lambda: self._look(text, written, "cross"),
         )
         return replace(made, nbest=(made,))
 
@@ -168,14 +169,14 @@ class Translator:
         """The map of any translation this translator made, of any kind of attention."""
         if kind == "cross" or not translation.token_ids:
             return translation.attention
-        return self._look(translation.source, list(translation.token_ids), kind)
+        return self._look(translation.source, self._read_target(translation.token_ids), kind)
 
     def posterior(self, translation: Translation) -> AttentionMap | None:
         """Where it must have looked, once it is known what was said: the cross attention by look.posterior."""
         if translation.parts:
             maps = [self.posterior(part) for part in translation.parts if part.token_ids]
             return joined([one for one in maps if one is not None])
-        return self._look(translation.source, list(translation.token_ids), "cross", posterior=True)
+        return self._look(translation.source, self._read_target(translation.token_ids), "cross", posterior=True)
 
     def what_if(self, edits: Sequence[Edit]) -> "Translator":
         """The same translator with its first run's attention changed: heads switched off, rows forced or scaled."""
@@ -246,15 +247,15 @@ class Translator:
             tuple(hypothesis.token_scores),
             hypothesis.ended,
             token_ids=tuple(ids),
-            look=lambda: self._look(source, ids, "cross"),
+            look=lambda: self._look(source, self._read_target(ids), "cross"),
         )
 
     @torch.no_grad()
-    def _look(self, source: str, ids: list[int], kind: Kind, *, posterior: bool = False) -> AttentionMap | None:
+    def _look(self, source: str, said: Encoding, kind: Kind, *, posterior: bool = False) -> AttentionMap | None:
         run = self.runs[0]
-        batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [ids])
+        batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [said.ids])
         looks = posterior_looks(run.model, batch) if posterior else run.model.look(batch)
-        return attention_map(looks, kind, self._read_source(source), self._read_target(ids))
+        return attention_map(looks, kind, self._read_source(source), said)
 
     def _read_source(self, source: str) -> Encoding:
         return self.runs[0].tokenizers[0].encode(source)
