@@ -78,9 +78,7 @@ class Translation:
         with torch.no_grad():
             guesses = self.model(batch).logits.argmax(dim=-1)
         said = torch.cat([batch.target_in[:, :1], guesses[:, :-1]], dim=1)
-        own = torch.rand(said.shape, device=said.device) < self.config.scheduled_sampling
-        own &= batch.target_mask
-        own[:, 0] = False
+        own = _some_words(batch, self.config.scheduled_sampling)
         return replace(batch, target_in=torch.where(own, said, batch.target_in))
 
     @torch.no_grad()
@@ -121,9 +119,14 @@ def without_words(batch: Batch, share: float) -> Batch:
 
     Who knows everything said so far can guess much of the rest without looking.
     """
-    dropped = (torch.rand(batch.target_in.shape, device=batch.target_in.device) < share) & batch.target_mask
-    dropped[:, 0] = False
-    return replace(batch, target_in=batch.target_in.masked_fill(dropped, UNK))
+    return replace(batch, target_in=batch.target_in.masked_fill(_some_words(batch, share), UNK))
+
+
+def _some_words(batch: Batch, share: float) -> Tensor:
+    """(B, T) True at this share of the words that the decoder reads, drawn anew; never at the begin mark."""
+    drawn = (torch.rand(batch.target_in.shape, device=batch.target_in.device) < share) & batch.target_mask
+    drawn[:, 0] = False
+    return drawn
 
 
 def translate(
