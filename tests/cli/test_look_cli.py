@@ -201,6 +201,10 @@ def test_a_built_in_corpus_is_judged_on_other_pairs_than_the_head_was_chosen_by(
     assert told["pairs"] == 3
     assert told["aer"] == pytest.approx(told["heads"][best.layer][best.head])
     assert told["aer"] != pytest.approx(best.aer)
+    assert seq2see(monkeypatch, *given, "--posterior") == 0
+    weighed = json.loads(capsys.readouterr().out)
+    assert weighed["heads"] != told["heads"]
+    assert weighed["aer"] == pytest.approx(weighed["heads"][best.layer][best.head])
 
 
 def test_every_method_aligns(

@@ -78,6 +78,7 @@ def align(
     import torch
 
     from seq2see.cli.evaluate import Voice
+    from seq2see.look import head_errors
     from seq2see.look.alignment import METHODS
     from seq2see.session import load
     from seq2see.session.aligning import look_all
@@ -107,7 +108,8 @@ def align(
             advance(1)
     _write(lines, out, quiet=as_json or heads)
     if judged is not None:
-        _report(translator, texts, judged, found, best, heads=heads, as_json=as_json)
+        errors = head_errors(list(look_all(translator, texts, posterior=posterior)), judged) if heads else None
+        _report(texts, judged, found, best, errors, as_json=as_json)
 
 
 def _read(
@@ -197,22 +199,19 @@ def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:
 
 
 def _report(
-    translator: "Translator",
     texts: "list[tuple[str, str]]",
     judged: "list[Gold]",
     found: list[Any],
     best: Any,
+    errors: Any,
     *,
-    heads: bool,
     as_json: bool,
 ) -> None:
+    """errors (L, H): of each head, if they were asked for."""
     from seq2see.evaluate.alignment import diagonal, score_alignments
-    from seq2see.look import head_errors
-    from seq2see.session.aligning import look_all
 
     ours = score_alignments(found, judged)
     plain = score_alignments([diagonal(len(a.split()), len(b.split())) for a, b in texts], judged)
-    errors = head_errors(list(look_all(translator, texts)), judged) if heads else None
     if as_json:
         told = {"pairs": len(texts), "layer": best.layer, "head": best.head, **_figures(ours)}
         told |= {"diagonal": _figures(plain)} | ({} if errors is None else {"heads": errors.tolist()})
@@ -221,7 +220,7 @@ def _report(
     # Alignments on stdout are for programs; what a person reads goes where progress goes, unless asked for alone.
     for name, counts in (("attention", ours), ("diagonal", plain)):
         figures = "  ".join(f"{key} {value:.3f}" for key, value in _figures(counts).items())
-        typer.echo(f"{name:<10} {figures}", err=not heads)
+        typer.echo(f"{name:<10} {figures}", err=errors is None)
     if errors is not None:
         typer.echo("error of each head (rows: layers, columns: heads)")
         for number, row in enumerate(errors):
