@@ -179,7 +179,8 @@ def test_a_word_that_the_vocabulary_lacks_keeps_its_place(tmp_path: Path, monkey
     for line in (tmp_path / "out").read_text().splitlines():
         assert sorted(int(link.split("-")[1]) for link in line.split()) == [0, 1, 2, 3, 4]
     translator = load(run)
-    for found in (translator.look("나는", "Wizards am"), translator.forced("나는", "Wizards am").attention):
+    forced = translator.forced("나는", "Wizards am")
+    for found in (translator.look("나는", "Wizards am"), forced.attention, translator.posterior(forced)):
         assert found is not None
         assert found.words().target.tokens[:2] == ("Wizards", "am")
 

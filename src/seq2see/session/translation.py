@@ -7,6 +7,7 @@ from typing import Any
 
 from seq2see.look import AttentionMap
 from seq2see.search import Considered
+from seq2see.text import Encoding
 
 Look = Callable[[], AttentionMap | None]
 
@@ -54,6 +55,7 @@ class Translation:
     parts: "tuple[Translation, ...]" = ()
     record: tuple[Considered, ...] | None = None
     token_ids: tuple[int, ...] = field(default=(), repr=False)
+    written: Encoding | None = field(default=None, repr=False)  # a forced one as it was given, unknown words included
     look: Look = field(default=no_map, repr=False)
 
     @cached_property

@@ -161,6 +161,7 @@ class Translator:
             tuple(self._target.pieces(ids)),
             tuple(scored.token_scores),
             token_ids=tuple(ids),
+            written=written,
             look=lambda: self._look(text, written, "cross"),
         )
         return replace(made, nbest=(made,))
@@ -169,14 +170,14 @@ class Translator:
         """The map of any translation this translator made, of any kind of attention."""
         if kind == "cross" or not translation.token_ids:
             return translation.attention
-        return self._look(translation.source, self._read_target(translation.token_ids), kind)
+        return self._look(translation.source, self._said(translation), kind)
 
     def posterior(self, translation: Translation) -> AttentionMap | None:
         """Where it must have looked, once it is known what was said: the cross attention by look.posterior."""
         if translation.parts:
             maps = [self.posterior(part) for part in translation.parts if part.token_ids]
             return joined([one for one in maps if one is not None])
-        return self._look(translation.source, self._read_target(translation.token_ids), "cross", posterior=True)
+        return self._look(translation.source, self._said(translation), "cross", posterior=True)
 
     def what_if(self, edits: Sequence[Edit]) -> "Translator":
         """The same translator with its first run's attention changed: heads switched off, rows forced or scaled."""
@@ -259,6 +260,9 @@ class Translator:
 
     def _read_source(self, source: str) -> Encoding:
         return self.runs[0].tokenizers[0].encode(source)
+
+    def _said(self, translation: Translation) -> Encoding:
+        return translation.written or self._read_target(translation.token_ids)
 
     def _read_target(self, ids: Sequence[int]) -> Encoding:
         return self._target.read(list(ids))
