@@ -15,6 +15,7 @@ from seq2see.data import corpora
 from seq2see.data.corpora import Example, Split, english, examples, lexicon, names, size
 from seq2see.data.corpora.dates import FORMATS, write
 from seq2see.data.corpora.phrases import pairs
+from seq2see.data.sources import parse_sources
 from seq2see.errors import ConfigError
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -48,6 +49,32 @@ def test_mistakes_are_answered_with_a_hint() -> None:
         examples("copy", "validaton")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="limit = -1"):
         examples("copy", "train", limit=-1)
+
+
+def test_a_mixture_says_how_much_of_a_corpus_it_takes() -> None:
+    (few,) = parse_sources(["builtin:copy,count=7,seed=3:2"])
+    assert (few.builtin, few.weight) == ("copy", 2.0)
+    assert [(one.source, one.target) for one in few.pairs()] == [
+        (one.source, one.target) for one in examples("copy", "train", seed=3, limit=7)
+    ]
+    (default,) = parse_sources(["builtin:copy"])
+    assert few.fingerprint() != default.fingerprint()
+    (held_out,) = parse_sources(["builtin:copy,count=7"], split="test")
+    assert sum(1 for _ in held_out.pairs()) == size("copy", "test")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("builtin:copy,cuont=3", "did you mean 'count'"),
+        ("builtin:copy,count=", "expected a number, such as count=400"),
+        ("builtin:copy,count=-1", "expected a number"),
+        ("builtin:copy,7", "has no setting '7'"),
+    ],
+)
+def test_settings_that_are_none(spec: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        list(parse_sources([spec])[0].pairs())
 
 
 @pytest.mark.parametrize("name", names())

@@ -17,7 +17,8 @@ def train(
         list[str] | None,
         typer.Argument(
             help="A .tsv .csv .jsonl .tmx .po .mo .xlf file, two plain text files (source, target), or builtin:NAME "
-            "(phrases, dates, reverse, copy, sort); plain or .gz; several make a mixture, `a.tsv:2` counts twice. "
+            "(phrases, dates, reverse, copy, sort; builtin:phrases,count=240000 makes more); plain or .gz; several are "
+            "a mixture, `a.tsv:2` counts twice. "
             "For --model tacotron: an LJSpeech folder, a .tsv of recording<tab>text, or builtin:espeak.",
             show_default=False,
         ),

@@ -3,7 +3,7 @@
 a.tsv                  one file
 a.tsv:2 b.tmx          a mixture: every pair of a.tsv twice in an epoch
 text.ko text.en        two plain files, source and target
-builtin:phrases        a corpus that seq2see makes itself
+builtin:phrases        a corpus that seq2see makes itself; builtin:phrases,count=240000: more training pairs
 """
 
 import re
@@ -50,7 +50,10 @@ class Source:
     @property
     def builtin(self) -> str | None:
         """The name of a built-in corpus, or None for files."""
-        return self.paths[0].removeprefix(BUILTIN) if self.paths[0].startswith(BUILTIN) else None
+        return self._settings()[0] if self.paths[0].startswith(BUILTIN) else None
+
+    def _settings(self) -> tuple[str, dict[str, int]]:
+        return corpora.read_settings(self.paths[0].removeprefix(BUILTIN))
 
     def pairs(self) -> Iterator[Pair]:
         return (sample.pair for sample in self.samples())
@@ -67,8 +70,10 @@ class Source:
         return (Sample(pair, None) for pair in pairs) if self.alignments is None else self._aligned(pairs)
 
     def _made(self) -> Iterator[Sample]:
-        assert self.builtin is not None
-        for line, example in enumerate(corpora.examples(self.builtin, self.split), start=1):
+        name, settings = self._settings()
+        limit = settings.get("count") if self.split == "train" else None  # what is held out stays as large as it is
+        made = corpora.examples(name, self.split, seed=settings.get("seed", 0), limit=limit)
+        for line, example in enumerate(made, start=1):
             source, target = normalise(example.source, self.form), normalise(example.target, self.form)
             yield Sample(Pair(source, target, line), example.alignment)
 

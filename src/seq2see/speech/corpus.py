@@ -13,11 +13,12 @@ trains may look at them, but for the number of words that orders a curriculum.
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from seq2see.data.corpora import read_settings
 from seq2see.durable import write_file
 from seq2see.errors import ConfigError, DataError, RunError, nearest
 from seq2see.speech import audio, teacher
@@ -91,15 +92,17 @@ def _other(test: Sequence[Utterance], place: int) -> Utterance:
 def _builtin(
     name: str, cache: Path | None, say: Say, progress: Progress | None
 ) -> tuple[list[Utterance], list[Utterance]]:
-    kind, *options = name.split(",")
+    kind, wanted = read_settings(name)
     known = (*_LANGUAGES, "asterisk")
     if kind not in known:
         raise ConfigError(f"there is no built-in corpus of speech '{kind}'{nearest(kind, known)}")
     if kind == "asterisk":
-        if options:
-            raise ConfigError(f"{_BUILTIN}asterisk has no settings, but '{options[0]}' was given")
+        if wanted:
+            raise ConfigError(f"{_BUILTIN}asterisk has no settings, but '{name}' was given")
         return _asterisk(cache, say)
-    wanted, default = _options(options), teacher.Settings
+    if wanted.get("count", teacher.FEWEST) < teacher.FEWEST:
+        raise ConfigError(f"count={wanted['count']} is too few to train and test on; take {teacher.FEWEST} or more")
+    default = teacher.Settings
     plan = teacher.plan(default(_LANGUAGES[kind], wanted.get("count", default.count), wanted.get("seed", default.seed)))
     folder = (cache or teacher.cache_folder()) / f"espeak-{teacher.fingerprint(plan)}"
     teacher.render(plan, folder, say, progress or _lines(say))
@@ -108,22 +111,6 @@ def _builtin(
         [utterance for utterance in made if utterance.name.startswith("train-")],
         [utterance for utterance in made if utterance.name.startswith("test-")],
     )
-
-
-def _options(options: Iterable[str]) -> dict[str, int]:
-    """`count=400` -> {"count": 400}."""
-    found: dict[str, int] = {}
-    known = ("count", "seed")
-    for option in options:
-        name, _, value = option.partition("=")
-        if name not in known:
-            raise ConfigError(f"a built-in corpus has no setting '{name}'{nearest(name, known)}")
-        if not re.fullmatch(r"\d{1,6}", value):
-            raise ConfigError(f"'{option}': expected a number, such as {name}=400")
-        found[name] = int(value)
-    if found.get("count", teacher.FEWEST) < teacher.FEWEST:
-        raise ConfigError(f"count={found['count']} is too few to train and test on; take {teacher.FEWEST} or more")
-    return found
 
 
 def _made(folder: Path, planned: teacher.Planned) -> Utterance:

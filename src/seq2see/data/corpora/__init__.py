@@ -13,6 +13,7 @@ of `phrases` neither the Korean nor the English of a test pair is ever seen in t
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from itertools import islice
@@ -116,6 +117,21 @@ def _known(name: str) -> _Corpus:
     if name not in _CORPORA:
         raise ConfigError(f"there is no built-in corpus '{name}'{nearest(name, _CORPORA)}")
     return _CORPORA[name]
+
+
+def read_settings(spec: str) -> tuple[str, dict[str, int]]:
+    """`phrases,count=240000,seed=2` -> phrases, and what was set."""
+    name, *options = spec.split(",")
+    found: dict[str, int] = {}
+    known = ("count", "seed")
+    for option in options:
+        setting, _, value = option.partition("=")
+        if setting not in known:
+            raise ConfigError(f"a built-in corpus has no setting '{setting}'{nearest(setting, known)}")
+        if not re.fullmatch(r"[0-9]{1,9}", value):
+            raise ConfigError(f"'{option}': expected a number, such as {setting}=400")
+        found[setting] = int(value)
+    return name, found
 
 
 def _digest(text: str) -> int:
