@@ -259,9 +259,9 @@ def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) ->
     target = texts.cut(run)
     rows = []
     for beam in BEAMS:
-        for engine, found in in_memory(name, beam, options.rounds, work, workers, texts, target).items():
-            row = {"model": name, "beam": beam, "engine": engine, **found}
-            rows.append(row | end_to_end(name, beam, engine, options, work, folder, texts))
+        found = in_memory(name, beam, options.rounds, work, workers, texts, target)
+        shell = end_to_end(name, beam, options, work, folder, texts)
+        rows += [{"model": name, "beam": beam, "engine": engine, **found[engine], **shell[engine]} for engine in found]
     for worker in workers.values():
         worker.close()
     return rows
@@ -293,22 +293,29 @@ def in_memory(
 
 
 def end_to_end(
-    name: str, beam: int, engine: str, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
-) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    given = {"ours": texts.source, "theirs": texts.pieces}
+    name: str, beam: int, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
+) -> dict[str, dict[str, Any]]:
+    """For each engine of ours what was found."""
+    found: dict[str, dict[str, Any]] = {engine: {} for engine in options.engines}
+    if not options.shell_rounds:
+        return found
     for kind, threads in {"end to end": 1, "all cores": len(os.sched_getaffinity(0))}.items():
         ours = [sys.executable, "-m", "seq2see", "translate", str(work / name), "--workers", str(threads)]
-        commands = {"ours": [*ours, "--beam", str(beam), "--alpha", str(ALPHA), "--engine", engine]}
+        ours += ["--beam", str(beam), "--alpha", str(ALPHA), "--engine"]
+        commands = {engine: [*ours, engine] for engine in options.engines}
         if folder is not None:
             commands["theirs"] = [options.joeynmt, HERE, "--worker", "program", str(folder / f"beam-{beam}.yaml")]
+        took: dict[str, list[Mapping[str, float]]] = {who: [] for who in commands}
         for _ in range(options.shell_rounds):
             for who, command in commands.items():
+                theirs = who == "theirs"
                 out, log = work / f"{name}.{beam}.{who}.shell", work / f"{name}.{beam}.{who}.shell.log"
-                took = program(command, given[who], out, 1 if who == "ours" else threads, log)
-                found.setdefault(kind, {}).setdefault(who, []).append(took)
-        if options.shell_rounds:
-            tell(f"{name}, {engine}, beam {beam}, {kind}: {spoken(found[kind], len(texts.references))}")
+                given = texts.pieces if theirs else texts.source
+                took[who].append(program(command, given, out, threads if theirs else 1, log))
+        tell(f"{name}, beam {beam}, {kind}: {spoken(took, len(texts.references))}")
+        for engine in options.engines:
+            both = {"ours": took[engine]} | ({"theirs": took["theirs"]} if "theirs" in took else {})
+            found[engine][kind] = both
     return found
 
 
