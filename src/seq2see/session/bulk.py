@@ -44,12 +44,12 @@ def translate_bulk(
     chunk: int = CHUNK,
 ) -> Iterator[Translation]:
     """One Translation for each request, in order, without their maps: those of a worker stay in the worker."""
-    feed = iter(requests)
+    feed = _chunks(requests, workers, chunk)
     waiting: deque[Future[list[Translation]]] = deque()
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (list(paths), engine))
     try:
         while True:
-            while len(waiting) < workers * _AHEAD and (given := list(islice(feed, chunk))):
+            while len(waiting) < workers * _AHEAD and (given := next(feed, None)):
                 waiting.append(pool.submit(_work, given, search, agree))
             if not waiting:
                 return
@@ -58,6 +58,16 @@ def translate_bulk(
         raise RunError("a worker process ended without a word, perhaps for want of memory; try --workers 1") from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[list[Request]]:
+    """Of few requests every worker gets its share."""
+    feed = iter(requests)
+    first = list(islice(feed, workers * chunk))
+    share = max(1, -(-len(first) // workers))
+    yield from (first[start : start + share] for start in range(0, len(first), share))
+    while given := list(islice(feed, chunk)):
+        yield given
 
 
 def _begin(paths: list[Path], engine: EngineName) -> None:
