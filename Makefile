@@ -12,7 +12,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --disable-pip-version-check -q -c constraints.txt torch
-	$(BIN)/pip install --disable-pip-version-check -q -c constraints.txt -e '.[plot,serve,fast,ctranslate2,formats,speech,scale,korean,tensorboard,dev]'
+	$(BIN)/pip install --disable-pip-version-check -q -c constraints.txt -e '.[plot,serve,fast,ctranslate2,speech,scale,korean,tensorboard,dev]'
 	touch $(STAMP)
 
 check: install

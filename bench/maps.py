@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from seq2see import durable
-from seq2see.data import corpora
+from seq2see import atomic, corpora
 from seq2see.evaluate.alignment import pharaoh
 
 SOURCE = "그 변호사는 현우가 주문한 코코아를 마셨어요 ."
@@ -114,9 +113,9 @@ def write_pairs(runs: Path) -> None:
     files: tuple[tuple[corpora.Split, str, int], ...] = (("train", "pairs.tsv", PAIRS), ("test", "unseen.tsv", UNSEEN))
     for split, file, count in files:
         lines = [f"{one.source}\t{one.target}\n" for one in short_pairs(split, count)]
-        durable.write_file(runs / file, "".join(lines).encode())
+        atomic.write_file(runs / file, "".join(lines).encode())
     gold = [pharaoh(one.alignment or ()) + "\n" for one in short_pairs("test", UNSEEN)]
-    durable.write_file(runs / "unseen.gold", "".join(gold).encode())
+    atomic.write_file(runs / "unseen.gold", "".join(gold).encode())
 
 
 def train(name: str, runs: Path) -> Path:

@@ -26,10 +26,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from seq2see.speech import audio
-from seq2see.speech.corpus import read_corpus
-from seq2see.speech.recordings import record
+from seq2see.speech.corpus.recordings import record
+from seq2see.speech.corpus.sources import read_corpus
+from seq2see.speech.model.task import Exam, VoiceTask, padded_ids
 from seq2see.speech.synthesis import Voice
-from seq2see.speech.voice_task import Exam, VoiceTask, padded_ids
 
 GOAL = 5.0
 
@@ -51,7 +51,7 @@ def training(voice: Voice, run: Path, updates: int) -> dict[str, float]:
     some = train[:: max(1, len(train) // 600)]
     config = voice.model.config
     with tempfile.TemporaryDirectory() as folder:
-        given = (some, voice.letters, config.audio)
+        given = (some, {}, voice.letters, config.audio)
         recordings = record(Path(folder) / "bench.npy", *given, longest=config.lessons.longest, counting=lambda _: None)
     exam = Exam(recordings, recordings, [])
     task = VoiceTask(voice.model, recordings, exam, seed=0, samples=run, device=torch.device("cpu"))

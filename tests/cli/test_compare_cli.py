@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.cli import main
-from seq2see.data.corpora import examples
+from seq2see.corpora import examples
 
 PAIRS = [(example.source, example.target) for example in examples("phrases", "test", limit=60)]
 
@@ -134,3 +134,29 @@ def test_the_report_holds_it_too(folder: Path, capsys: pytest.CaptureFixture[str
     assert not (folder / "report.html").exists()
     assert seq2see("compare", "falls.en", "stays.en", "test.tsv", "--json", "--report", "other.html") == 0
     assert (folder / "other.html").exists()
+
+
+def test_only_a_report_of_its_own_is_replaced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("compare", "falls.en", "stays.en", "test.tsv", "--examples", "0")
+    (folder / "report.html").write_text("<html>my thesis</html>")
+    for options, name in (((), "report.html"), (("--json", "--report", "report.html"), "report.html")):
+        assert seq2see(*words, *options) == 2
+        told = capsys.readouterr()
+        assert told.err == (
+            f"seq2see: {name}: is there already, and seq2see did not write it; name another file with --report\n"
+        )
+        assert told.out == ""
+    assert (folder / "report.html").read_text() == "<html>my thesis</html>"
+    assert seq2see(*words, "--report", "ours.html") == 0
+    first = (folder / "ours.html").read_text()
+    assert seq2see(*words, "--report", "ours.html") == 0  # its own
+    (folder / "ours.html").write_text(first.replace('<meta name="generator" content="seq2see">\n', ""))
+    assert seq2see(*words, "--report", "ours.html") == 0  # one of an earlier version
+    (folder / "ours.html").write_text("")
+    assert seq2see(*words, "--report", "ours.html") == 0
+    capsys.readouterr()
+    for name in ("falls.en", "test.tsv"):
+        before = (folder / name).read_text()
+        assert seq2see(*words, "--report", name) == 2
+        assert "is also read" in capsys.readouterr().err
+        assert (folder / name).read_text() == before

@@ -11,7 +11,7 @@ import pytest
 from sacrebleu.metrics import BLEU
 
 from seq2see.cli import main
-from seq2see.data.corpora import examples
+from seq2see.corpora import examples
 from seq2see.training.folder import load_run
 from seq2see.training.translation import translate
 
@@ -175,7 +175,10 @@ def test_empty_sources_stay_in_place(copy_run: Path, folder: Path, capsys: pytes
         (("--hypotheses", "out.txt", "test.tsv", "--with", "x"), "--with joins runs"),
         (("--hypotheses", "out.txt", "builtin:nothing"), "no built-in corpus 'nothing'"),
         (("--hypotheses", "out.txt", "test.tsv:2"), "leave the weight away"),
-        (("--hypotheses", "out.txt", "test.tsv", "--output", "no/such/kept.txt"), "kept.txt: cannot be written"),
+        (
+            ("--hypotheses", "out.txt", "test.tsv", "--output", "no/such/kept.txt"),
+            "kept.txt: there is no folder no/such",
+        ),
     ],
 )
 def test_mistakes_get_one_line(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from seq2see import corpora
 from seq2see.cli import main
-from seq2see.data import corpora
 from seq2see.evaluate.alignment import Gold
 from seq2see.look import AttentionMap, best_head, load_best
-from seq2see.look.alignment import METHODS
+from seq2see.look.map.alignment import METHODS
 from seq2see.session import load
 from seq2see.session.aligning import look_all
 from seq2see.text import TokenizerConfig
@@ -137,6 +137,39 @@ def test_mistakes_get_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_an_empty_text_is_told_as_such(
+    run: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command, what in (("look", "look at"), ("explain", "explain")):
+        assert seq2see(monkeypatch, command, run, text) == 2
+        assert capsys.readouterr().err == f"seq2see: the text is empty: there is nothing to {what}\n"
+
+
+def test_what_it_did_not_write_stays(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, pairs = tmp_path / "page.html", tmp_path / "pairs.tsv"
+    page.write_text("my own")
+    pairs.write_text(f"{TEXT}\tI am a student .\n")
+    config = (run / "config.json").read_bytes()
+    for given, said in (
+        (["look", run, TEXT, "-o", page], "seq2see did not write it; name another file with --out"),
+        (["look", run, TEXT, "-o", run / "config.json"], "is also read"),
+        (["align", run, pairs, "-o", pairs], "is also read"),
+        (["align", run, pairs, "-o", run / "config.json"], "is also read"),
+    ):
+        assert seq2see(monkeypatch, *given) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
+    assert page.read_text() == "my own"
+    assert pairs.read_text() == f"{TEXT}\tI am a student .\n"
+    assert (run / "config.json").read_bytes() == config
+    for _ in range(2):
+        assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 4, "-o", tmp_path / "own.html") == 0
+
+
 def test_a_family_without_attention_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,6 +213,7 @@ def test_a_word_that_the_vocabulary_lacks_keeps_its_place(tmp_path: Path, monkey
         assert sorted(int(link.split("-")[1]) for link in line.split()) == [0, 1, 2, 3, 4]
     translator = load(run)
     forced = translator.forced("나는", "Wizards am")
+    assert forced.text == "Wizards am"
     for found in (translator.look("나는", "Wizards am"), forced.attention, translator.posterior(forced)):
         assert found is not None
         assert found.words().target.tokens[:2] == ("Wizards", "am")

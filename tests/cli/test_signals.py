@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see import durable
+from seq2see import atomic
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 SETTINGS = ["training.steps=60", "training.save_every=1000", "training.validate_every=1000", "training.threads=1"]
@@ -54,4 +54,4 @@ def test_interrupted_and_resumed(number: signal.Signals, tmp_path: Path) -> None
     assert "Traceback" not in said
     assert len(list((out / "checkpoints").glob("step-*"))) == 1
     subprocess.run(command(out, "--resume"), env=ENVIRONMENT, check=True, capture_output=True)
-    assert durable.digest(out / "model.safetensors") == durable.digest(straight / "model.safetensors")
+    assert atomic.digest(out / "model.safetensors") == atomic.digest(straight / "model.safetensors")

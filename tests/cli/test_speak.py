@@ -11,7 +11,7 @@ from seq2see.cli.speak import parse_tokens
 from seq2see.errors import ConfigError
 from seq2see.speech import audio
 from seq2see.speech.training import new_config, train_voice
-from seq2see.training.reporting import SilentVoice
+from seq2see.training.reporting import SilentReporter
 
 WORDS = ("ab", "ba", "abba", "baab", "aab", "bba")
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "model": {"family": "tacotron", "style": style, "lessons": {"batch": 4, "valid": 2}} | sizes,
         "training": {"steps": 2},
     }
-    train_voice(new_config(settings), folder / "voice", SilentVoice())
+    train_voice(new_config(settings), folder / "voice", SilentReporter())
     return folder
 
 

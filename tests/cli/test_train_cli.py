@@ -9,14 +9,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.cli import main
 from seq2see.cli.evaluate import read_test
 from seq2see.cli.train import seconds
 from seq2see.data.store import Store
 from seq2see.errors import ConfigError
+from seq2see.training.checkpoint import newest_progress
 from seq2see.training.folder import load_run
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
@@ -112,7 +114,7 @@ def test_every_format_ends_in_a_loadable_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_runs_two_steps(recipe: Path, tsv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seq2see.data import corpora
+    from seq2see import corpora
 
     # The corpora themselves have their own tests; here two hundred pairs of them are enough.
     original = corpora.examples
@@ -134,7 +136,66 @@ def test_resume_goes_on_and_can_train_longer(tsv: Path, tmp_path: Path) -> None:
     assert seq2see("train", "--resume", "--out", str(out), "--set", "training.steps=4") == 0
     assert seq2see("train", str(tsv), *common, "--out", str(whole), "--set", "training.steps=4") == 0
     newest = [max((path / "checkpoints").glob("step-*")) / "model.safetensors" for path in (out, whole)]
-    assert durable.digest(newest[0]) == durable.digest(newest[1])
+    assert atomic.digest(newest[0]) == atomic.digest(newest[1])
+
+
+def test_resume_names_data_that_was_replaced_and_a_flag_goes_on(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST) == 0
+    tsv.write_text("".join(f"{b}\t{a}\n" for a, b in rows()))
+    longer = ["--resume", "--out", str(out), "--set", "training.steps=4"]
+    line = refused(capsys, *longer)
+    assert f"{tsv} has changed" in line
+    assert "--changed-data" in line
+    assert load_run(out).config.training.steps == 2
+    assert seq2see("train", *longer, "--changed-data") == 0
+    assert load_run(out).config.training.steps == 4
+
+
+def test_a_finished_run_survives_an_extension_whose_data_is_gone(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST) == 0
+    tsv.rename(tmp_path / "moved.tsv")
+    line = refused(capsys, "--resume", "--out", str(out), "--set", "training.steps=4")
+    assert f"{tsv} is gone" in line
+    load_run(out)
+    assert (
+        seq2see("train", str(tmp_path / "moved.tsv"), "--resume", "--out", str(out), "--set", "training.steps=4") == 0
+    )
+    assert load_run(out).config.data.train == (str(tmp_path / "moved.tsv"),)
+
+
+def test_resume_says_when_no_checkpoint_can_be_used(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST) == 0
+    for path in (out / "checkpoints").glob("step-*/state.json"):
+        path.unlink()
+    assert "can be used" in refused(capsys, "--resume", "--out", str(out), "--set", "training.steps=4")
+    load_run(out)
+
+
+def test_a_device_that_is_not_there_does_not_block_the_same_command(
+    tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    words = [str(tsv), "--model", "rnn", "--out", str(out), *FAST]
+    device = "mps" if not torch.backends.mps.is_available() else "cuda"
+    assert f"{device} is not available" in refused(capsys, *words, "--device", device)
+    assert not out.exists()
+    assert seq2see("train", *words) == 0
+
+
+def test_flip_belongs_to_a_new_run(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST) == 0
+    assert "--flip makes another run" in refused(capsys, "--resume", "--out", str(out), "--flip")
+    assert "--from starts a new run" in refused(capsys, "--resume", "--out", str(out), "--from", str(out))
 
 
 def test_fine_tuning_starts_from_the_weights(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,9 +275,9 @@ def test_unknown_model_and_size(tsv: Path, tmp_path: Path, capsys: pytest.Captur
 def test_an_out_folder_that_holds_something(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     assert seq2see("train", str(tsv), "--model", "rnn", "--out", str(out), *FAST) == 0
-    before = durable.digest(out / "model.safetensors")
+    before = atomic.digest(out / "model.safetensors")
     assert "already holds a run" in refused(capsys, str(tsv), "--out", str(out))
-    assert durable.digest(out / "model.safetensors") == before
+    assert atomic.digest(out / "model.safetensors") == before
     other = tmp_path / "mine"
     other.mkdir()
     (other / "thesis.txt").write_text("do not lose me")
@@ -312,6 +373,10 @@ def test_a_time_limit_ends_training(tsv: Path, tmp_path: Path) -> None:
     words = ["--model", "rnn", "--size", "tiny", "--time-limit", "2s", "--set", "training.threads=1"]
     assert seq2see("train", str(tsv), *words, "--out", str(out)) == 0
     assert load_run(out).config.training.time_limit == 2.0
+    made = newest_progress(out / "checkpoints")
+    assert seq2see("train", "--resume", "--time-limit", "1s", "--out", str(out)) == 0
+    assert newest_progress(out / "checkpoints").step > made.step
+    assert load_run(out).config.training.time_limit == made.seconds + 1.0
 
 
 def test_guided_alignment_needs_links(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

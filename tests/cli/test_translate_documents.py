@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.cli import main
-from seq2see.text.placeholders import faithful
+from seq2see.formats.documents.placeholders import faithful
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from folders import make_run

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.data import report as module
-from seq2see.data.report import Finding, clean, report, write_tsv
+from seq2see.data.report import Finding, clean, report, report_files, write_tsv
 from seq2see.data.shift import Shift
 from seq2see.errors import DataError
-from seq2see.text import Pair, read_pairs
+from seq2see.formats import Pair, read_pairs
 
 DATA = Path(__file__).parents[2].parent / "shared/data"
 
@@ -97,6 +97,43 @@ def test_neighbours_that_are_alike_are_not_taken_for_a_shift():
     random.Random(1).shuffle(shuffled)
     mixed = [Pair(pair.source, target, pair.line) for pair, target in zip(sentences(3000), shuffled, strict=True)]
     assert report(mixed).shifts == ()
+
+
+def test_findings_of_several_files_say_which_one():
+    shifted = [pair.target for pair in sentences(300, seed=2)]
+    shifted = ["nothing of the kind", *shifted[:-1]]
+    slipped = [
+        Pair(pair.source, target, pair.line) for pair, target in zip(sentences(300, seed=2), shifted, strict=True)
+    ]
+    files = [
+        ("a.po", [Pair("one", "하나", 1), Pair("two", "", 2)]),
+        ("b.po", [Pair("one", "하나", 7), Pair("", "셋", 9)]),
+        ("c\x1b.tsv", slipped),
+        ("empty.po", []),
+    ]
+    found = report_files(files)
+    assert found.pairs == 304
+    assert found.empty == Finding(2, (2, 9), ("a.po", "b.po"))
+    assert found.duplicates == Finding(1, (7,), ("b.po",))
+    assert [(shift.file, shift.by) for shift in found.shifts] == [("c\x1b.tsv", 1)]
+    text = "\n".join(found.lines())
+    assert "empty side                          2  a.po:2, b.po:9" in text
+    assert "exact duplicates                    1  b.po:7" in text
+    assert "  c\\x1b.tsv: from line" in text
+    data = json.loads(found.to_json())
+    assert data["empty"] == {"count": 2, "lines": [2, 9], "files": ["a.po", "b.po"]}
+    alone = report_files(files[:1])
+    assert alone.empty == report(files[0][1]).empty == Finding(1, (2,))
+    assert "line 2" in "\n".join(alone.lines())
+
+
+def test_runs_do_not_reach_over_files():
+    """What is the end of one file and the beginning of the next does not add up to a shifted run."""
+    pairs = sentences(40)
+    targets = ["nothing of the kind", *(pair.target for pair in pairs)]
+    slipped = [Pair(pair.source, target, pair.line) for pair, target in zip(pairs, targets, strict=False)]
+    assert len(report(slipped).shifts) == 1
+    assert report_files((str(start), slipped[start : start + 4]) for start in range(0, 40, 4)).shifts == ()
 
 
 def test_overlap_with_held_out_sets():

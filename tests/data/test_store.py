@@ -1,7 +1,9 @@
 """Ids on disk and the order they are read in."""
 
 import gzip
+import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seq2see import atomic
 from seq2see.data import store as stores
 from seq2see.data.loading import Loader, make_batch
 from seq2see.data.order import Order, permute
 from seq2see.data.sources import Sample, Source, parse_sources, read_links
 from seq2see.data.store import Limits, Store, build, piece_links
-from seq2see.errors import DataError
-from seq2see.text import Pair, Tokenizer, TokenizerConfig
+from seq2see.errors import DataError, RunError
+from seq2see.formats import Pair
+from seq2see.text import Tokenizer, TokenizerConfig
 from seq2see.vocabulary import EOS
 
 
@@ -33,7 +37,9 @@ def write(path: Path, count: int, seed: int = 0) -> Path:
     return path
 
 
-def make_store(folder: Path, *sources: Source, limit: int = 64) -> Store:
+def make_store(
+    folder: Path, *sources: Source, limit: int = 64, say: Callable[[str], None] = lambda text: None
+) -> Store:
     texts = [text for source in sources for pair in source.pairs() for text in (pair.source, pair.target)]
     tokenizer = Tokenizer.train(texts, TokenizerConfig(scheme="char"))
     return build(
@@ -45,6 +51,7 @@ def make_store(folder: Path, *sources: Source, limit: int = 64) -> Store:
         with_links=False,
         fingerprint="x",
         advance=lambda pairs: None,
+        say=say,
     )
 
 
@@ -120,15 +127,68 @@ def test_a_store_is_reused_only_for_the_same_input(tmp_path: Path) -> None:
     make_store(tmp_path / "store", source)
     assert (tmp_path / "store" / "source.ids").stat().st_mtime_ns == marker
     assert not stores.is_current(tmp_path / "store", "another input")
-    before = source.fingerprint()
+    before = source.fingerprint({str(pairs): atomic.digest(pairs)})
     write(pairs, 31)
-    assert source.fingerprint() != before
+    assert source.fingerprint({str(pairs): atomic.digest(pairs)}) != before
 
 
 def test_a_store_without_its_last_file_is_not_one(tmp_path: Path) -> None:
     make_store(tmp_path / "store", Source((str(write(tmp_path / "a.tsv", 30)),)))
     (tmp_path / "store" / "store.json").unlink()
     assert not stores.is_current(tmp_path / "store", "x")
+
+
+@pytest.mark.parametrize("name", [f"{side}.{part}" for side in ("source", "target") for part in stores._PARTS])
+@pytest.mark.parametrize("how", ["truncated", "overwritten", "longer", "gone"])
+def test_a_damaged_store_is_built_again(tmp_path: Path, name: str, how: str) -> None:
+    source = Source((str(write(tmp_path / "a.tsv", 30)),))
+    store = make_store(tmp_path / "store", source)
+    whole = [store.source.row(index).tolist() for index in range(30)]
+    path = tmp_path / "store" / name
+    content = path.read_bytes()
+    match how:
+        case "truncated":
+            path.write_bytes(content[:-4])
+        case "overwritten":
+            path.write_bytes(b"\xff" * len(content))
+        case "longer":
+            path.write_bytes(content + bytes(8))
+        case "gone":
+            path.unlink()
+    messages: list[str] = []
+    again = make_store(tmp_path / "store", source, say=messages.append)
+    assert [again.source.row(index).tolist() for index in range(30)] == whole
+    assert len(messages) == 1
+    assert "built again" in messages[0]
+    assert path.read_bytes() == content
+
+
+def test_ids_that_vanish_while_they_are_read_are_told(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", Source((str(write(tmp_path / "a.tsv", 30)),)))
+    with (tmp_path / "store" / "source.ids").open("r+b") as file:
+        file.truncate(8)
+    with pytest.raises(RunError, match="were changed while training read them"):
+        store.source.row(29)
+
+
+def test_store_json_is_written_when_the_ids_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut after store.json loses no file that it vouches for."""
+    synced: list[int] = []
+    original = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), original(file))[1])
+    make_store(tmp_path / "store", Source((str(write(tmp_path / "a.tsv", 30)),)))
+    last = synced.index((tmp_path / "store" / "store.json").stat().st_ino)
+    for path in (tmp_path / "store").glob("*.*"):
+        if path.name != "store.json":
+            assert path.stat().st_ino in synced[:last], path.name
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"version": 3, "fingerprint": "x"}', '{"version": 2}', "\0"])
+def test_a_store_with_another_description_is_built_again(tmp_path: Path, content: str) -> None:
+    source = Source((str(write(tmp_path / "a.tsv", 30)),))
+    make_store(tmp_path / "store", source)
+    (tmp_path / "store" / "store.json").write_text(content)
+    assert len(make_store(tmp_path / "store", source)) == 30
 
 
 def test_all_pairs_too_long(tmp_path: Path) -> None:
@@ -197,7 +257,8 @@ def test_flipped_pairs_and_their_links(tmp_path: Path) -> None:
     names, links = [str(tmp_path / "a.tsv")], str(tmp_path / "a.align")
     plain, turned = (parse_sources(names, alignments=links, flip=flip)[0] for flip in (False, True))
     assert list(turned.samples()) == [Sample(Pair("d e", "a b c", 1), ((1, 0), (0, 2)))]
-    assert plain.fingerprint() != turned.fingerprint()
+    digests = {name: atomic.digest(Path(name)) for name in (*names, links)}
+    assert plain.fingerprint(digests) != turned.fingerprint(digests)
     made, back = (parse_sources(["builtin:phrases"], flip=flip)[0] for flip in (False, True))
     assert next(back.pairs()).source == next(made.pairs()).target
 

@@ -1,16 +1,21 @@
 """The parts of the demo by themselves: its folder, its sentences, what it says of two models."""
 
+import io
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from seq2see.data.corpora import Example
+from seq2see.corpora import Example
 from seq2see.demo.corpus import crossings, write_pairs, write_test
 from seq2see.demo.findings import choose_sentence
+from seq2see.demo.parallel import News
 from seq2see.demo.plan import EDGES, FAMILIES, LONG, Plan, claim
+from seq2see.demo.progress import Watching
 from seq2see.errors import RunError
 from seq2see.models import configure, from_config, parameters
+from seq2see.report.page import is_number, read_metrics
 from seq2see.session import Translation
 from seq2see.training.run import new_config
 
@@ -38,9 +43,10 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_mark_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    (tmp_path / "demo.json").write_text("{")
-    with pytest.raises(RunError, match=r"demo\.json: cannot be read"):
-        claim(Plan(tmp_path))
+    for content in ("{", "[" * 100_000, '{"seed": ' + "9" * 5000 + "}", "\udcff"):
+        (tmp_path / "demo.json").write_text(content, errors="surrogateescape")
+        with pytest.raises(RunError, match=r"demo\.json: cannot be read"):
+            claim(Plan(tmp_path))
 
 
 def test_test_sentences_are_unseen_and_spread_over_all_lengths(tmp_path: Path) -> None:
@@ -122,3 +128,19 @@ def test_seconds_replace_the_number_of_updates(tmp_path: Path) -> None:
     untold = new_config(Plan(tmp_path).settings("rnn")).training
     assert untold.steps is not None
     assert untold.time_limit is None
+
+
+def test_the_last_update_is_printed_also_when_the_clock_ended_training_early() -> None:
+    printed = io.StringIO()
+    with Watching(Console(file=printed, width=80)) as watching:
+        watching.heard("rnn", News(step=3, total=50, loss=2.5, speed=100.0))
+        watching.heard("rnnsearch", News(step=2, total=40, loss=2.25, speed=90.0))
+    assert printed.getvalue() == "rnn 3/50 loss 2.500 100 tokens/s   rnnsearch 2/40 loss 2.250 90 tokens/s\n"
+
+
+def test_damaged_metrics_are_passed_over(tmp_path: Path) -> None:
+    lines = ['{"step": 1, "seconds": 0.5}', "[" * 100_000, '{"seconds": "x"}', "null", '{"seconds": 1e999}', '{"sec']
+    (tmp_path / "metrics.jsonl").write_text("\n".join(lines))
+    assert [entry for entry in read_metrics(tmp_path) if is_number(entry.get("seconds"))] == [
+        {"step": 1, "seconds": 0.5}
+    ]

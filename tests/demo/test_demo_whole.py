@@ -54,7 +54,7 @@ def test_every_part_is_shown(short: Told) -> None:
         "25 words and more (24 sentences): BLEU",
         "A typical long sentence",
         "What rnnsearch looked at",
-        "★ most of its row",
+        "★ the word looked at most",
         "Try next",
     ):
         assert part in short.shown

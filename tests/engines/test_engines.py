@@ -14,7 +14,7 @@ from folders import SOURCES, make_run
 
 import seq2see
 from seq2see.engines import make_engine
-from seq2see.engines.keeping import FOLDER, TOLD
+from seq2see.engines.cache import FOLDER, TOLD
 from seq2see.errors import ConfigError
 from seq2see.search import SearchConfig
 from seq2see.training.folder import load_run

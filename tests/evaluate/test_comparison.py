@@ -7,25 +7,25 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 from rich.console import Console, RenderableType
 
-from seq2see.data.corpora import examples
+from seq2see.corpora import examples
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import (
     NAMES,
+    EvaluationSettings,
     Resampling,
-    Settings,
     compare_outputs,
     evaluate_outputs,
     references_of,
     sentence_chrf,
 )
-from seq2see.evaluate.tables import show_comparison, show_evaluation, verdict
+from seq2see.report.tables import show_comparison, show_evaluation, verdict
 
 PLAN = Resampling(resamples=200, trials=200)
 TEST = references_of([(example.source, example.target) for example in examples("phrases", "test", limit=80)], "phrases")
 GOOD = list(TEST.references)
 BAD = [" ".join(reversed(text.split())) for text in GOOD]
 MIXED = [good if len(good.split()) < 10 else bad for good, bad in zip(GOOD, BAD, strict=True)]
-QUICK = Settings(metrics=("bleu", "chrf", "exact"), plan=PLAN)
+QUICK = EvaluationSettings(metrics=("bleu", "chrf", "exact"), plan=PLAN)
 
 
 def printed(renderable: RenderableType, width: int = 80) -> str:
@@ -36,7 +36,7 @@ def printed(renderable: RenderableType, width: int = 80) -> str:
 
 
 def test_an_evaluation_has_every_metric_with_interval_and_signature() -> None:
-    found = evaluate_outputs(MIXED, TEST, Settings(metrics=NAMES, plan=PLAN), system="run")
+    found = evaluate_outputs(MIXED, TEST, EvaluationSettings(metrics=NAMES, plan=PLAN), system="run")
     assert [score.metric for score in found.scores] == list(NAMES)
     for score in found.scores:
         assert score.value is not None
@@ -151,7 +151,7 @@ def test_chrf_is_counted_once_or_not_asked_for() -> None:
 )
 def test_small_and_empty_test_sets_work(pairs: list[tuple[str, str]], a: list[str], b: list[str]) -> None:
     test = references_of(pairs)
-    settings = Settings(metrics=NAMES, plan=PLAN)
+    settings = EvaluationSettings(metrics=NAMES, plan=PLAN)
     found = evaluate_outputs(a, test, settings)
     json.dumps(found.as_dict(), allow_nan=False)
     assert any("too few" in note for note in found.notes)
@@ -187,6 +187,6 @@ def test_wrong_numbers_of_outputs_are_refused() -> None:
     with pytest.raises(ConfigError, match="no pairs to score"):
         evaluate_outputs([], references_of([]), QUICK)
     with pytest.raises(ConfigError, match="name each once"):
-        Settings(metrics=("bleu", "bleu"))
+        EvaluationSettings(metrics=("bleu", "bleu"))
     with pytest.raises(ConfigError, match="at least one"):
-        Settings(metrics=())
+        EvaluationSettings(metrics=())

@@ -7,7 +7,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
-from seq2see.data.corpora import examples
+from seq2see.corpora import examples
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import Interval, Resampling, confidence, make_metric, paired, resampling
 from seq2see.evaluate.metrics import Metric, Values, metric_name

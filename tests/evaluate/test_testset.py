@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see.data.corpora import HELD_OUT, examples
+from seq2see.corpora import HELD_OUT, examples
 from seq2see.errors import ConfigError, DataError
 from seq2see.evaluate import read_outputs, read_references, references_of
 

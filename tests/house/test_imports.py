@@ -14,10 +14,13 @@ PACKAGE = Path(__file__).parents[2] / "src" / "seq2see"
 # A room imports only from rooms above it in this list; within a room anything goes, but no cycle.
 ROOMS = (
     "errors",
-    "durable",
+    "visible",
+    "atomic",
     "vocabulary",
     "masks",
     "text",
+    "formats",
+    "corpora",
     "data",
     "attention",
     "models",
@@ -25,6 +28,7 @@ ROOMS = (
     "evaluate",
     "training",
     "look",
+    "report",
     "engines",
     "speech",
     "session",
@@ -149,6 +153,21 @@ UNSAFE_CALLS = {
     "os.popen",
 }
 UNSAFE_CALLS |= {"builtins.eval", "builtins.exec"}
+
+
+def public_classes(package: Path = PACKAGE) -> dict[str, list[str]]:
+    """Each public class name of the package, and the modules that define it."""
+    places: dict[str, list[str]] = {}
+    for module, path in sources(package).items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    return places
+
+
+def test_no_public_class_name_exists_twice() -> None:
+    twice = {name: modules for name, modules in public_classes().items() if len(modules) > 1}
+    assert not twice, "one name, one idea"
 
 
 def test_rooms_import_only_from_rooms_above_them() -> None:

@@ -11,6 +11,7 @@ import torch
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "seq2see"
+HOUSE = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ATTENTION = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
 DOCUMENTS = [
@@ -26,7 +27,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 def files_in_tree(text: str) -> list[str]:
     """The .py files that the drawn tree names, as paths below src/seq2see; two spaces for each level."""
     match = TREE.search(text)
-    assert match is not None, "README.md has no block marked <!-- tree -->"
+    assert match is not None, "docs/house.md has no block marked <!-- tree -->"
     found, folders = [], []
     for line in match.group(1).splitlines()[1:]:  # the first line is src/seq2see/
         name = line.split()[0]
@@ -90,11 +91,11 @@ def _resolves(path: Path, text: str, link: str) -> bool:
     return anchor in {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_every_file_of_the_package_stands_in_the_tree_of_the_readme() -> None:
-    drawn = files_in_tree(README)
+def test_every_file_of_the_package_stands_in_the_tree_of_the_house() -> None:
+    drawn = files_in_tree(HOUSE)
     assert len(drawn) == len(set(drawn))
-    assert files_on_disk() - set(drawn) == set(), "missing from the tree in README.md"
-    assert set(drawn) - files_on_disk() == set(), "in the tree of README.md, but not on disk"
+    assert files_on_disk() - set(drawn) == set(), "missing from the tree in docs/house.md"
+    assert set(drawn) - files_on_disk() == set(), "in the tree of docs/house.md, but not on disk"
 
 
 def test_the_readme_has_examples() -> None:

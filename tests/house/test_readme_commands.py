@@ -109,3 +109,13 @@ def test_every_command_runs(place: Path) -> None:
         ended = subprocess.run(shell, cwd=place, env=environment, capture_output=True, text=True, timeout=600)
         assert ended.returncode == 0, f"{command}\n{ended.stdout}\n{ended.stderr}"
         assert "Traceback" not in ended.stderr, f"{command}\n{ended.stderr}"
+
+
+def test_both_readmes_lack_the_same_parts() -> None:
+    """Speech stood among what is not there yet in one of them, long after it came."""
+    english = re.search(r"\*\*Not there yet\*\*: (.*?)\.\s", (ROOT / "README.md").read_text(), re.DOTALL)
+    korean = re.search(r"\*\*아직 없는 것\*\*: (.*?)\.\s", (ROOT / "README.ko.md").read_text(), re.DOTALL)
+    assert english is not None
+    assert korean is not None
+    assert len(re.split(r", and |, ", english[1])) == len(korean[1].split(", "))
+    assert "음성" not in korean[1]

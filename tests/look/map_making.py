@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from seq2see.look import AttentionMap, Kind, Side
-from seq2see.look.side import END
+from seq2see.look.map.side import END
 
 Words = Sequence[Sequence[str]]
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from seq2see.attention import Dot, MultiHead, ScaledDot
 from seq2see.errors import ConfigError
-from seq2see.look import lesson as taught
-from seq2see.look.lesson import LANGUAGES, SENTENCE, Equation, Matrix, lesson, lines, wrapped
+from seq2see.look.explain import lesson as taught
+from seq2see.look.explain.lesson import LANGUAGES, SENTENCE, Equation, Matrix, lesson, lines, wrapped
 
 BOTH = pytest.mark.parametrize("language", ["en", "ko"])
 X, W_Q, W_K, W_V, W_O = (

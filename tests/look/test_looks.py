@@ -11,7 +11,7 @@ from map_making import sums_to_one
 from seq2see.data import Batch
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.look import AttentionMap, attention_map
-from seq2see.look.side import shifted, side_of
+from seq2see.look.map.side import shifted, side_of
 from seq2see.models import Look, Model, build
 from seq2see.text import Encoding, Tokenizer, TokenizerConfig
 from seq2see.vocabulary import EOS, UNK

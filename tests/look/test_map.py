@@ -8,7 +8,7 @@ from map_making import maps, of_matrix, random_map, relaxed, rows, same, side_of
 
 from seq2see.errors import ConfigError, DataError, ShapeError
 from seq2see.look import AttentionMap, Best, Side, joined
-from seq2see.look.side import shifted, words_of
+from seq2see.look.map.side import shifted, words_of
 
 PAIR = ([["학생", "입니다"], ["."]], [["I"], ["am"], ["a"], ["stu", "dent"], ["."]])
 
@@ -36,10 +36,10 @@ def test_rows_sum_to_one_after_every_operation(attention: AttentionMap) -> None:
         attention.head(0),
         attention.best(),
         attention.rollout(),
-        attention.without_sinks(),
-        attention.without_sinks(punctuation=True),
-        attention.without_sinks().words(),
-        attention.words().without_sinks().mean(),
+        attention.without_sinks().rescale(),
+        attention.without_sinks(punctuation=True).rescale(),
+        attention.without_sinks().rescale().words(),
+        attention.words().without_sinks().rescale().mean(),
         joined([attention, attention]),
     ):
         assert one is not None
@@ -53,6 +53,18 @@ def test_merging_averaging_and_hiding_can_be_done_in_any_order(attention: Attent
     close(attention.words().mean(), attention.mean().words())
     close(attention.without_sinks().words(), attention.words().without_sinks())
     close(attention.without_sinks().mean(), attention.mean().without_sinks())
+    close(attention.without_sinks().rescale().words(), attention.words().without_sinks().rescale())
+    close(attention.without_sinks().rescale().mean(), attention.mean().without_sinks().rescale())
+
+
+@relaxed()
+@given(maps())
+def test_hiding_changes_no_weight(attention: AttentionMap) -> None:
+    seen = attention.without_sinks(punctuation=True)
+    kept = [place for place, token in enumerate(attention.source.tokens) if token in seen.source.tokens]
+    assert seen.hidden is not None
+    assert np.array_equal(seen.weights, attention.weights[..., kept[: len(seen.source)]])
+    np.testing.assert_allclose(seen.weights.sum(axis=-1) + seen.hidden, 1, atol=1e-5)
 
 
 @relaxed()
@@ -136,14 +148,16 @@ def test_hiding_sinks_keeps_their_share() -> None:
     assert seen.source.tokens == ("▁a", "▁b")
     assert seen.hidden is not None
     np.testing.assert_allclose(seen.hidden[0, 0], [0.6, 1.0], atol=1e-6)
-    np.testing.assert_allclose(seen.weights[0, 0], [[0.25, 0.75], [0, 0]], atol=1e-6)
+    np.testing.assert_allclose(seen.weights[0, 0], [[0.1, 0.3], [0, 0]], atol=1e-6)
+    np.testing.assert_allclose(seen.rescale().weights[0, 0], [[0.25, 0.75], [0, 0]], atol=1e-6)
+    assert seen.footnote == "</s> hidden: 80 % of the attention lies there"
     np.testing.assert_allclose(seen.sink_share()[0, 0], [0.6, 1.0], atol=1e-6)
     assert seen.without_sinks() is seen
 
 
 def test_what_rounding_left_is_not_scaled_up() -> None:
     columns, lines = side_of_words([["a"]]), side_of_words([["x"]])
-    seen = AttentionMap(columns, lines, "cross", np.array([[[[1e-8, 1], [1, 0]]]])).without_sinks()
+    seen = AttentionMap(columns, lines, "cross", np.array([[[[1e-8, 1], [1, 0]]]])).without_sinks().rescale()
     assert seen.weights[0, 0, :, 0].tolist() == [0, 1]
     assert seen.hidden is not None
     assert seen.hidden[0, 0].tolist() == [1, 0]

@@ -1,6 +1,8 @@
 """Maps as files: what is read is what was written, to the last bit; damage is one line."""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -172,8 +174,8 @@ def test_a_changed_side_is_one_line(tmp_path: Path, change: dict[str, object]) -
 def test_a_newer_file_says_so(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     random_map(*PAIR).save(path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2}))
-    with pytest.raises(DataError, match="version 2 is newer than 1"):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 3}))
+    with pytest.raises(DataError, match="version 3 is newer than 2"):
         AttentionMap.load(path)
 
 
@@ -181,4 +183,37 @@ def test_an_archive_with_objects_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "map.npz"
     np.savez(path, frame=np.array([{"a": 1}], dtype=object), weights=np.ones((1, 1, 1, 1)))
     with pytest.raises(Seq2SeeError, match="not a map of attention"):
+        AttentionMap.load(path)
+
+
+def test_a_packed_map_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "map.npz"
+    side = side_of_words([["a"]] * 80)
+    size = len(side.tokens)
+    AttentionMap(side, side, "cross", np.full((1, 1, size, size), 1 / size)).save(path)
+    AttentionMap.load(path)
+    monkeypatch.setattr("seq2see.look.map.files._LARGEST", 10_000)
+    assert path.stat().st_size < 10_000 < 4 * size**2
+    with pytest.raises(DataError, match="not a map of attention"):
+        AttentionMap.load(path)
+
+
+def test_a_packed_map_that_claims_too_much_is_refused(tmp_path: Path) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (2**20, 2**40)})
+    for names in (["frame.npy"], ["weights.npy", "frame.npy"]):
+        with zipfile.ZipFile(tmp_path / "map.npz", "w") as packed:
+            for name in names:
+                packed.writestr(name, header.getvalue())
+        with pytest.raises(DataError, match="not a map of attention"):
+            AttentionMap.load(tmp_path / "map.npz")
+
+
+@pytest.mark.parametrize("weights", [10**400, [[[[10**400]]]], [[[[1e999]]]]], ids=["number", "nested", "infinite"])
+def test_numbers_that_no_float_holds_are_refused(tmp_path: Path, weights: object) -> None:
+    path = tmp_path / "map.json"
+    side = side_of_words([["a"]])
+    AttentionMap(side, side, "cross", np.array([[[[0.1, 0.9], [0, 1]]]])).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"weights": weights}))
+    with pytest.raises(DataError, match="not a map of attention"):
         AttentionMap.load(path)

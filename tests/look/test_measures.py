@@ -8,7 +8,7 @@ from hypothesis import given
 from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 
 from seq2see.look import AttentionMap
-from seq2see.look.measures import monotonicity
+from seq2see.look.map.measures import monotonicity
 
 
 def test_entropy_of_a_sure_an_even_and_an_empty_row() -> None:

@@ -18,13 +18,13 @@ from playwright.sync_api import Browser
 
 from seq2see.errors import ConfigError
 from seq2see.look import AttentionMap, Best, Side
-from seq2see.look.packing import fit, pack, quantise
-from seq2see.look.page import SCRIPTS as MODULES
-from seq2see.look.page import Example, bundle, embedded, gather, inert_json, page
-from seq2see.look.side import shifted, words_of
-from seq2see.look.tree import BeamTree, Node
+from seq2see.look.draw.page import SCRIPTS as MODULES
+from seq2see.look.draw.page import PageExample, bundle, embedded, gather, inert_json, page
+from seq2see.look.map.packing import fit, pack, quantise
+from seq2see.look.map.side import shifted, words_of
+from seq2see.look.map.tree import BeamTree, Node
 
-VIEW = Path(__file__).parents[2] / "src" / "seq2see" / "look" / "view"
+VIEW = Path(__file__).parents[2] / "src" / "seq2see" / "look" / "draw" / "view"
 STEP = 1 / 255
 
 
@@ -166,7 +166,9 @@ def test_a_hundred_tokens_of_six_layers_and_eight_heads_stay_below_two_megabytes
 def test_maps_of_one_pair_are_one_example_and_others_are_not() -> None:
     other = side("▁He", "▁reads")
     elsewhere = AttentionMap(other, other, "encoder", np.full((1, 1, 3, 3), 1 / 3, dtype=np.float32))
-    found = gather([cross(), encoder(), decoder(), cross(seed=5), elsewhere, Example((cross(),), "mine"), encoder()])
+    found = gather(
+        [cross(), encoder(), decoder(), cross(seed=5), elsewhere, PageExample((cross(),), "mine"), encoder()]
+    )
     kinds = [[one.kind for one in example.maps] for example in found]
     assert kinds == [["cross", "encoder", "decoder"], ["cross"], ["encoder"], ["cross"], ["encoder"]]
 
@@ -175,7 +177,7 @@ def test_what_cannot_be_shown_is_refused_in_one_line() -> None:
     with pytest.raises(ConfigError, match="at least one map"):
         page([])
     with pytest.raises(ConfigError, match="one map of each kind, not cross, cross"):
-        Example((cross(), cross()))
+        PageExample((cross(), cross()))
 
 
 def test_json_in_a_page_cannot_end_its_element() -> None:
@@ -399,8 +401,12 @@ def test_pickers_choose_kind_layer_head_level_and_sinks(browser: Browser, tmp_pa
         assert "</s>" not in shown
         agree(shown, hidden, 3)
         assert hidden.hidden is not None
-        assert f"not shown: {hidden.hidden[0, 0, 3]:.2f} of the row" in reading(watched)
-        assert f"special tokens hidden: {hidden.hidden.mean():.2f}" in watched.page.locator(".legend").inner_text()
+        assert f"not shown: {hidden.hidden[0, 0, 3]:.2f}" in reading(watched)
+        assert hidden.footnote in watched.page.locator(".legend").inner_text()
+        watched.page.get_by_text("Rescale rows").click()
+        agree(row_of(3), hidden.rescale(), 3)
+        assert hidden.rescale().footnote in watched.page.locator(".legend").inner_text()
+        watched.page.get_by_text("Rescale rows").click()
         watched.page.get_by_text("Decoder", exact=True).click()
         agree(row_of(1), maps[2].words().without_sinks(), 1)
         watched.page.get_by_text("Encoder", exact=True).click()
@@ -414,31 +420,37 @@ def test_every_choice_shows_the_numbers_of_the_map(browser: Browser) -> None:
         " return [made.rows, made.columns, [...made.values], made.hidden && [...made.hidden], made.peaks]; }); }"
     )
     choices = [
-        (i, j, level, hide) for i in (None, 0, 2) for j in (None, 1) for level in ("piece", "word") for hide in (0, 1)
+        (i, j, level, hide, scale)
+        for i in (None, 0, 2)
+        for j in (None, 1)
+        for level in ("piece", "word")
+        for hide in (False, True)
+        for scale in (False, True)
     ]
     with browser.new_context() as context:
         empty = context.new_page()
         for attention in (cross(), cross(sink=9.0), encoder(), decoder(), cross(sink=6.0).without_sinks()):
-            found = empty.evaluate(
-                script, [pack(attention), [[i, j, level, bool(hide)] for i, j, level, hide in choices]]
-            )
-            for (i, j, level, hide), (rows, columns, values, hidden, peaks) in zip(choices, found, strict=True):
+            found = empty.evaluate(script, [pack(attention), [list(choice) for choice in choices]])
+            for (i, j, level, hide, scale), (rows, columns, values, hidden, peaks) in zip(choices, found, strict=True):
                 one = attention if i is None else attention.layer(i)
                 one = (one if j is None else one.head(j)).mean()
                 one = one.words() if level == "word" else one
                 one = one.without_sinks() if hide else one
+                one = one.rescale() if scale else one
                 assert (tuple(rows), tuple(columns)) == (one.target.tokens, one.source.tokens)
                 shown = np.array(values).reshape(one.weights.shape[2:])
                 assert np.abs(shown - one.weights[0, 0]).max() <= STEP * 1.01
                 assert (hidden is None) == (one.hidden is None)
                 if one.hidden is not None:
                     assert np.abs(np.array(hidden) - one.hidden[0, 0]).max() <= 1e-5
-                taken = np.take_along_axis(one.weights[0, 0], np.array(peaks)[:, None], axis=1)[:, 0]
-                assert (taken >= one.weights[0, 0].max(axis=-1) - STEP).all()
+                assert not one.source.special[peaks].any()
+                most = np.where(one.source.special, 0, one.weights[0, 0])
+                taken = np.take_along_axis(most, np.array(peaks)[:, None], axis=1)[:, 0]
+                assert (taken >= most.max(axis=-1) - STEP).all()
 
 
 def test_a_head_can_be_chosen_among_all_and_the_best_one_comes_first(browser: Browser, tmp_path: Path) -> None:
-    with opened(browser, written(tmp_path, page([Example((cross(),), best=Best(2, 1, 0.1))]))) as watched:
+    with opened(browser, written(tmp_path, page([PageExample((cross(),), best=Best(2, 1, 0.1))]))) as watched:
         pickers = watched.page.locator(".heads-of select")
         assert [pickers.nth(n).input_value() for n in (0, 1)] == ["2", "1"]
         watched.page.get_by_text("Heads", exact=True).click()
@@ -450,7 +462,7 @@ def test_a_head_can_be_chosen_among_all_and_the_best_one_comes_first(browser: Br
 
 
 def test_sentences_can_be_changed_and_a_beam_tree_walked_through(browser: Browser, tmp_path: Path) -> None:
-    examples = [Example((cross(),), "first"), Example((), "second", (("output", "I read"),), TREE)]
+    examples = [PageExample((cross(),), "first"), PageExample((), "second", (("output", "I read"),), TREE)]
     with opened(browser, written(tmp_path, page(examples))) as watched:
         watched.page.get_by_label("Next sentence").click()
         assert watched.page.locator(".texts dd").inner_text() == "I read"
@@ -470,8 +482,8 @@ def test_sentences_can_be_changed_and_a_beam_tree_walked_through(browser: Browse
 
 
 def test_both_themes_and_a_phone(browser: Browser, tmp_path: Path) -> None:
-    long_texts = Example((cross(), encoder()), "x" * 300, (("source", "y" * 400),), TREE)
-    file = written(tmp_path, page([long_texts, Example((cross(),), "나는 " * 90)], title="t" * 200))
+    long_texts = PageExample((cross(), encoder()), "x" * 300, (("source", "y" * 400),), TREE)
+    file = written(tmp_path, page([long_texts, PageExample((cross(),), "나는 " * 90)], title="t" * 200))
     pictures = set()
     for scheme in ("light", "dark"):
         with opened(
@@ -534,7 +546,8 @@ def test_texts_that_look_like_code_stay_texts(browser: Browser, tmp_path: Path) 
     )
     nodes = tuple(Node(0, None, n, text, -1.0, -1.0, "kept", None) for n, text in enumerate(SCRIPTS))
     examples = [
-        Example((attention,), text, tuple((label, text) for label in SCRIPTS), BeamTree(nodes)) for text in SCRIPTS[:5]
+        PageExample((attention,), text, tuple((label, text) for label in SCRIPTS), BeamTree(nodes))
+        for text in SCRIPTS[:5]
     ]
     with opened(browser, written(tmp_path, page(examples, title="".join(SCRIPTS)))) as watched:
         for view in ("Lines", "Beam", "Matrix"):
@@ -552,7 +565,7 @@ def test_each_of_them_as_title_token_and_text(browser: Browser, tmp_path: Path) 
             token = Side(text, (text,), ((0, len(text)),), (0,))
             attention = AttentionMap(token, token, "cross", np.ones((1, 1, 1, 1), dtype=np.float32))
             watched.page.goto(
-                written(tmp_path, page([Example((attention,), text, ((text, text),))], title=text)).as_uri()
+                written(tmp_path, page([PageExample((attention,), text, ((text, text),))], title=text)).as_uri()
             )
             nothing_foreign(watched)
             printable = text.isprintable() and len(text) < 60
@@ -562,7 +575,7 @@ def test_each_of_them_as_title_token_and_text(browser: Browser, tmp_path: Path) 
 
 def nothing_foreign(watched: Watched) -> None:
     count = "(chosen) => document.querySelectorAll(chosen).length"
-    assert [watched.page.evaluate(count, chosen) for chosen in (FOREIGN, "script", "meta, style, title")] == [0, 2, 6]
+    assert [watched.page.evaluate(count, chosen) for chosen in (FOREIGN, "script", "meta, style, title")] == [0, 2, 7]
     assert watched.page.locator(".explorer").count() == 1
 
 
@@ -640,7 +653,8 @@ def test_the_page_forbids_itself_everything_else(browser: Browser, tmp_path: Pat
 
 
 def test_a_page_needs_no_torch() -> None:
-    script = "import sys, seq2see.look.page, seq2see.look.report, seq2see.look.branches; print('torch' in sys.modules)"
+    modules = "seq2see.look.draw.page, seq2see.look.draw.branches, seq2see.report.page"
+    script = f"import sys, {modules}; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
 

@@ -16,8 +16,8 @@ pytest.importorskip("matplotlib")
 import matplotlib as mpl
 from matplotlib.font_manager import fontManager, get_font
 
-from seq2see.look import fonts
-from seq2see.look.picture import Format, picture, render
+from seq2see.look.draw import fonts
+from seq2see.look.draw.picture import Format, picture, render
 
 SCRIPTS = [
     ["나는"],
@@ -65,7 +65,7 @@ def test_emoji_are_drawn_or_spelled_out_without_a_warning(form: Format, emoji: s
 @pytest.mark.parametrize("form", FORMS)
 def test_a_glyph_that_no_font_has_would_be_noticed(form: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the tests above rest on: matplotlib warns, in each kind of file, and a warning is an error here."""
-    monkeypatch.setattr("seq2see.look.picture.drawable", str)
+    monkeypatch.setattr("seq2see.look.draw.picture.drawable", str)
     with pytest.warns(UserWarning, match="[Gg]lyph"):
         render(random_map([["a"]], [["\U0010fffd"]]), form)
 
@@ -156,7 +156,7 @@ def test_one_map_says_what_it_shows() -> None:
     drawn = axes.collections[0].get_array()
     np.testing.assert_allclose(np.asarray(drawn).reshape(3, 3), attention.weights[0, 0])
     stars = axes.collections[1].get_offsets()
-    peaks = attention.weights[0, 0].argmax(axis=1)
+    peaks = attention.weights[0, 0, :, :2].argmax(axis=1)  # never on </s>
     np.testing.assert_allclose(np.asarray(stars), [(column + 0.5, row + 0.5) for row, column in enumerate(peaks)])
     assert bar.get_ylim() == pytest.approx((0, attention.weights.max()))
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from small_models import ATTENTIVE, BATCH, PAIR, batch_of, model_of
 
-from seq2see.look.posterior import likelihoods, posterior_looks
-from seq2see.look.whatif import Force, what_if
+from seq2see.look.intervene.posterior import likelihoods, posterior_looks
+from seq2see.look.intervene.whatif import Force, what_if
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from seq2see.look import AttentionMap, Side
-from seq2see.look.terminal import plain
+from seq2see.look.draw.terminal import plain
 
 KOREAN = [["나는"], ["학생", "입니다"], ["."]]
 ENGLISH = [["I"], ["am"], ["a"], ["student"], ["."]]
@@ -40,7 +40,7 @@ def test_a_drawing_by_hand() -> None:
         "    ▁a0 ▁a1",
         "▁b0  ·  █★█",
         "▁b1 ▓★▓ ▒▒▒",
-        "★ most of its row   ░▒▓█ quarters of 0.97",
+        "★ the word looked at most   ░▒▓█ quarters of 0.97",
     ]
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from seq2see.errors import DataError
-from seq2see.look.branches import MOST_LINES, draw_tree, plain_tree
-from seq2see.look.tree import RULES, BeamTree, Node, beam_tree
+from seq2see.look.draw.branches import MOST_LINES, draw_tree, plain_tree
+from seq2see.look.map.tree import RULES, BeamTree, Node, beam_tree
 from seq2see.search import Considered, Result, SearchConfig
 from seq2see.vocabulary import EOS
 

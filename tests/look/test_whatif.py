@@ -11,9 +11,8 @@ from torch import Tensor
 from seq2see.attention import MultiHead
 from seq2see.data import Batch
 from seq2see.errors import ConfigError, Seq2SeeError, ShapeError
-from seq2see.look.hooks import attentions, mechanism_of
-from seq2see.look.side import Side, side_of
-from seq2see.look.whatif import (
+from seq2see.look.intervene.hooks import attentions, mechanism_of
+from seq2see.look.intervene.whatif import (
     Ablate,
     Edit,
     Force,
@@ -25,6 +24,7 @@ from seq2see.look.whatif import (
     parse_scale,
     what_if,
 )
+from seq2see.look.map.side import Side, side_of
 from seq2see.models import Model, reorder
 from seq2see.search import SearchConfig, search
 from seq2see.text import Encoding

@@ -13,7 +13,7 @@ from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate.alignment import Gold, flipped, score_alignments
 from seq2see.look import AttentionMap, Best, best_head, head_errors, load_best, save_best
-from seq2see.look.alignment import METHODS, agreed, balanced, grow_diagonal
+from seq2see.look.map.alignment import METHODS, agreed, balanced, grow_diagonal
 
 permutations = st.integers(1, 6).flatmap(lambda size: st.permutations(range(size)))
 
@@ -219,7 +219,17 @@ def test_the_choice_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"layer": -1}, {"head": "x"}, {"aer": 7}, {"aer": float("nan")}, {"format": "other"}, {"version": None}]
+    "change",
+    [
+        {"layer": -1},
+        {"layer": float("inf")},
+        {"head": "x"},
+        {"head": [[[]]] * 3},
+        {"aer": 7},
+        {"aer": float("nan")},
+        {"format": "other"},
+        {"version": None},
+    ],
 )
 def test_a_damaged_choice_is_one_line(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "alignment.json"
@@ -227,9 +237,10 @@ def test_a_damaged_choice_is_one_line(tmp_path: Path, change: dict[str, object])
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(RunError, match="not the choice of a head"):
         load_best(path)
-    path.write_text("{")
-    with pytest.raises(RunError, match="not the choice of a head"):
-        load_best(path)
+    for content in ("{", "[" * 100_000, '{"layer": ' + "9" * 5000 + "}"):
+        path.write_text(content)
+        with pytest.raises(RunError, match="not the choice of a head"):
+            load_best(path)
 
 
 def test_a_newer_choice_says_so(tmp_path: Path) -> None:

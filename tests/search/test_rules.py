@@ -7,7 +7,7 @@ from searching import Cheap, brute_force, holds, keys, model_of, run, said, sour
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.models import FAMILIES
 from seq2see.search import SearchConfig
-from seq2see.search.beams import Group
+from seq2see.search.beams import BeamGroup
 from seq2see.search.candidates import Candidate, in_turn
 from seq2see.search.hypothesis import Path
 from seq2see.search.rules import begun, contains, make_rules, repeating
@@ -189,7 +189,9 @@ def test_stages_of_the_required_phrases_take_turns():
 
 def test_tokens_that_bring_a_phrase_nearer_come_into_question_however_unlikely():
     rules = make_rules(0, 12, 0, 0, [], [[7, 8]], [[9]])
-    group = Group(rules, chance=lambda: 0.0, place=0, paths=[Path([4], [-1.0], -1.0, 0), Path([5, 7], [-2.0], -2.0, 1)])
+    group = BeamGroup(
+        rules, chance=lambda: 0.0, place=0, paths=[Path([4], [-1.0], -1.0, 0), Path([5, 7], [-2.0], -2.0, 1)]
+    )
     log_probs = torch.full((2, WORDS), -9.0)
     log_probs[0, 7], log_probs[1, 8] = -30.0, -40.0
     likely = [Candidate(0, 4, -0.1, -1.1), Candidate(1, 5, -0.2, -2.2)]

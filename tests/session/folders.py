@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.models import from_config
 from seq2see.models.families import configure
 from seq2see.text import Tokenizer, TokenizerConfig
@@ -48,6 +48,6 @@ def make_run(
     saved = RunConfig.model_validate(
         {"model": config.model_dump(mode="json"), "training": {"max_length": max_length}}
     ).model_dump(mode="json")
-    durable.write_json(path / folder.CONFIG, saved)
+    atomic.write_json(path / folder.CONFIG, saved)
     folder.finish(path, net)
     return path

@@ -1,8 +1,13 @@
 """How texts are dealt to the workers; that they say the same as one process is tested with the command."""
 
+import multiprocessing
+from pathlib import Path
+
 import pytest
 
-from seq2see.session.bulk import _chunks
+from seq2see.errors import ConfigError, RunError
+from seq2see.search import SearchConfig
+from seq2see.session.bulk import _chunks, translate_bulk
 from seq2see.session.translation import Request
 
 
@@ -15,3 +20,15 @@ def test_of_few_texts_every_worker_gets_its_share(count: int, sizes: list[int]) 
     found = list(_chunks(iter(requests), workers=2, chunk=5))
     assert [len(chunk) for chunk in found] == sizes
     assert [request for chunk in found for request in chunk] == requests
+
+
+def test_no_workers_are_too_few() -> None:
+    with pytest.raises(ConfigError, match="workers = 0"):
+        next(translate_bulk([Path("run")], [Request("a")], SearchConfig(), workers=0))
+
+
+def test_what_a_worker_cannot_do_is_said_by_the_first_process(tmp_path: Path) -> None:
+    """It comes through the pipe as one line, and nobody is left behind."""
+    with pytest.raises(RunError, match="not a run folder"):
+        list(translate_bulk([tmp_path], [Request("a")], SearchConfig(), workers=1))
+    assert multiprocessing.active_children() == []

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import seq2see
 from seq2see.attention.base import Mechanism
-from seq2see.look.hooks import attentions, mechanism_of
+from seq2see.look.intervene.hooks import attentions, mechanism_of
 from seq2see.search import SearchConfig
 from seq2see.session import Translation, Translator
 

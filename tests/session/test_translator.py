@@ -164,7 +164,7 @@ def test_training_from_a_list_of_pairs(tmp_path: Path) -> None:
     again = seq2see.load(out)
     assert again.translate(SOURCES[0]).text == made.translate(SOURCES[0]).text
     assert math.isfinite(again.score([SOURCES[0]], ["a b"])[0].score)
-    with pytest.raises(ConfigError, match="is not empty"):
+    with pytest.raises(RunError, match="already holds a run"):
         seq2see.train(pairs, out=out, quiet=True)
 
 

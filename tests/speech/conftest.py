@@ -57,9 +57,9 @@ def tiny() -> dict[str, object]:
 def voice_run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of a few updates: it says nothing sensible, but everything about it is real."""
     from seq2see.speech.training import new_config, train_voice
-    from seq2see.training.reporting import SilentVoice
+    from seq2see.training.reporting import SilentReporter
 
     out = tmp_path_factory.mktemp("runs") / "voice"
     settings = {"data": {"train": [str(corpus)]}, "model": TINY, "training": {"steps": 4, "validate_every": 4}}
-    train_voice(new_config(settings), out, SilentVoice())
+    train_voice(new_config(settings), out, SilentReporter())
     return out

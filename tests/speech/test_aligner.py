@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from seq2see.speech.aligner import Aligner, best_way, missed, shares
-from seq2see.speech.tacotron import Tacotron, TacotronConfig, sharpened
+from seq2see.speech.corpus.aligner import Aligner, best_way, missed, shares
+from seq2see.speech.model.tacotron import Tacotron, TacotronConfig, sharpened
 
 MELS = 80
 

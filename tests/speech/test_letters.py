@@ -8,7 +8,7 @@ import pytest
 from needed import needs_espeak
 
 from seq2see.errors import DataError, RunError
-from seq2see.speech.letters import END, Letters, LettersConfig, spelled
+from seq2see.speech.corpus.letters import END, Letters, LettersConfig, spelled
 
 TEXTS = ["The small birds", "작은 새가 노래해요"]
 JAMO = Letters.fit(TEXTS, LettersConfig())

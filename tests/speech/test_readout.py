@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seq2see.errors import ShapeError
-from seq2see.speech.readout import read_out, read_styles
+from seq2see.speech.evaluate.readout import read_out, read_styles
 
 RANDOM = np.random.default_rng(0)
 TEXTS = [f"text {n % 60}" for n in range(240)]

@@ -9,8 +9,9 @@ import pytest
 from needed import needs_espeak
 
 from seq2see.errors import ConfigError, DataError
-from seq2see.speech import audio, corpus, espeak, sentences, teacher
-from seq2see.speech.corpus import Utterance, asterisk_tsv, read_corpus, references
+from seq2see.speech import audio
+from seq2see.speech.corpus import espeak, sentences, sources, teacher
+from seq2see.speech.corpus.sources import Utterance, asterisk_tsv, read_corpus, references
 
 SOUND = (0.3 * np.sin(np.arange(4000) / 7)).astype(np.float32)
 
@@ -40,7 +41,7 @@ class TestGrammar:
 
 
 class TestPlan:
-    PLAN = teacher.plan(teacher.Settings(count=800, seed=1))
+    PLAN = teacher.plan(teacher.TeacherSettings(count=800, seed=1))
 
     def of(self, split: str) -> list[teacher.Planned]:
         return [one for one in self.PLAN if one.name.startswith(split)]
@@ -54,11 +55,11 @@ class TestPlan:
         assert not trained & {one.text for one in self.of("reference")}
 
     def test_another_seed_has_the_same_split(self) -> None:
-        other = teacher.plan(teacher.Settings(count=800, seed=2))
+        other = teacher.plan(teacher.TeacherSettings(count=800, seed=2))
         assert not {one.text for one in other if one.name.startswith("train")} & {one.text for one in self.of("test")}
 
     def test_a_larger_count_goes_on(self) -> None:
-        larger = teacher.plan(teacher.Settings(count=900, seed=1))
+        larger = teacher.plan(teacher.TeacherSettings(count=900, seed=1))
         assert [one for one in larger if one.name.startswith("train")][:800] == self.of("train")
 
     def test_a_reference_is_another_text_in_the_same_style(self) -> None:
@@ -250,6 +251,6 @@ class TestPrompts:
         assert {one.text for one in train + test} == {"Hello there.", "one", "Press two, or four."}
 
     def test_without_the_package_one_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(corpus, "_SOUNDS", tmp_path / "none")
+        monkeypatch.setattr(sources, "_SOUNDS", tmp_path / "none")
         with pytest.raises(DataError, match="apt-get install asterisk-core-sounds-en-wav"):
             read_corpus("builtin:asterisk", cache=tmp_path)

@@ -5,7 +5,7 @@ import torch
 from pydantic import ValidationError
 
 from seq2see.errors import ConfigError
-from seq2see.speech.style import Style, StyleConfig, spread
+from seq2see.speech.model.style import Style, StyleConfig, spread
 from seq2see.speech.synthesis import set_tokens
 
 CONFIG = StyleConfig(tokens=5, heads=2, width=8, channels=(4, 4, 8), summary=8, crop=16)

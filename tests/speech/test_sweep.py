@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from seq2see.cli import app
 from seq2see.errors import ConfigError
-from seq2see.speech.sweep import Point, Sweep, save_picture, steady, sweep, table
+from seq2see.speech.evaluate.sweep import Point, Sweep, save_picture, steady, sweep, table
 
 RATE = 16_000
 

@@ -8,7 +8,7 @@ import torch
 
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.speech import audio
-from seq2see.speech.letters import Letters, LettersConfig
+from seq2see.speech.corpus.letters import Letters, LettersConfig
 from seq2see.speech.synthesis import Voice, letters_side
 
 

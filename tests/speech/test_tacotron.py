@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from seq2see.speech.cbhg import Cbhg
-from seq2see.speech.tacotron import Tacotron, TacotronConfig
+from seq2see.speech.model.cbhg import Cbhg
+from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 
 
 def model(tiny: dict[str, Any], **changes: Any) -> Tacotron:

@@ -6,7 +6,7 @@ from needed import needs_pyworld
 from numpy.typing import NDArray
 
 from seq2see.errors import ShapeError
-from seq2see.speech import measures
+from seq2see.speech.evaluate import measures
 
 RATE = 16_000
 

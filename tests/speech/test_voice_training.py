@@ -1,6 +1,7 @@
 """A voice is trained by the one loop: exact resume, an order that follows from the seed, a folder that is checked."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from seq2see import durable
-from seq2see.errors import ConfigError, RunError
-from seq2see.speech.letters import Letters, LettersConfig
-from seq2see.speech.recordings import Recordings
-from seq2see.speech.tacotron import Tacotron, TacotronConfig
+from seq2see import atomic
+from seq2see.errors import ConfigError, DataError, RunError
+from seq2see.speech.corpus.letters import Letters, LettersConfig
+from seq2see.speech.corpus.recordings import Recordings
+from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
+from seq2see.speech.model.task import Exam, VoiceTask
 from seq2see.speech.training import load_voice, new_config, train_voice
-from seq2see.speech.voice_task import Exam, VoiceTask
 from seq2see.training.folder import load_run
 from seq2see.training.loop import Trainer
-from seq2see.training.reporting import SilentVoice
+from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import resumed_config
 
 
@@ -47,16 +48,16 @@ def test_an_interrupted_run_ends_with_the_same_bytes(
     # All of the lessons within six updates: true frames appear after three, long utterances join after one.
     tiny["lessons"] = {"batch": 4, "valid": 2, "withheld": 0.5, "guided_fade": [2, 4], "grow": [0.1, 0.5]}
     config = new_config(settings(corpus, tiny))
-    train_voice(config, tmp_path / "straight", SilentVoice())
+    train_voice(config, tmp_path / "straight", SilentReporter())
     with monkeypatch.context() as patch:
         interrupted_at(3, patch)
-        ended = train_voice(config, tmp_path / "broken", SilentVoice())
+        ended = train_voice(config, tmp_path / "broken", SilentReporter())
     assert ended.interrupted
     assert ended.progress.step == 3
     with pytest.raises(RunError, match="has not finished"):
         load_voice(tmp_path / "broken")
-    train_voice(resumed_config(tmp_path / "broken", {}), tmp_path / "broken", SilentVoice(), resume=True)
-    digests = [durable.digest(tmp_path / name / "model.safetensors") for name in ("straight", "broken")]
+    train_voice(resumed_config(tmp_path / "broken", {}), tmp_path / "broken", SilentReporter(), resume=True)
+    digests = [atomic.digest(tmp_path / name / "model.safetensors") for name in ("straight", "broken")]
     assert digests[0] == digests[1]
 
 
@@ -75,6 +76,122 @@ def test_a_finished_run_loads_and_a_changed_one_does_not(voice_run: Path, tmp_pa
     (copy / "letters.json").write_text(json.dumps(letters))
     with pytest.raises(RunError, match=r"letters\.json: damaged or changed"):
         load_voice(copy)
+
+
+@pytest.fixture
+def project(corpus: Path, tiny: dict[str, Any], tmp_path: Path) -> Path:
+    """A finished voice and its corpus, both of one's own."""
+    shutil.copytree(corpus.parent, tmp_path / "corpus")
+    settings_ = {"data": {"train": [str(tmp_path / "corpus" / "tones.tsv")]}, "model": tiny}
+    training = {"steps": 2, "validate_every": 2, "save_every": 1, "threads": 1}
+    train_voice(new_config(settings_ | {"training": training}), tmp_path / "run", SilentReporter())
+    return tmp_path
+
+
+def resume(out: Path, *, accept: bool = False, **training: Any) -> Any:
+    changes = {"training": training} if training else {}
+    return train_voice(resumed_config(out, changes), out, SilentReporter(), resume=True, changed_data=accept)
+
+
+def test_a_finished_voice_survives_a_failed_extension(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = project / "run"
+    before = {path.name: atomic.digest(path) for path in out.glob("*.*") if path.is_file()}
+
+    class Killed(BaseException): ...
+
+    def killed(self: Any, update: Any, progress: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SilentReporter, "update", killed)
+        with pytest.raises(Killed):
+            resume(out, steps=4)
+    assert {name: atomic.digest(out / name) for name in before} == before
+    load_voice(out)
+    assert resume(out).progress.step == 4
+    assert load_voice(out).config.training.steps == 4
+    (project / "corpus").rename(project / "gone")
+    with pytest.raises(DataError, match="no such corpus"):
+        resume(out, steps=5)
+    load_voice(out)
+
+
+def test_a_recording_that_was_replaced_is_named(project: Path) -> None:
+    out = project / "run"
+    recording = project / "corpus" / "abba-200.wav"
+    shutil.copy(project / "corpus" / "baab-400.wav", recording)
+    with pytest.raises(DataError, match=r"abba-200\.wav has changed.*--changed-data"):
+        resume(out, steps=3)
+    load_voice(out)
+    before = atomic.digest(out / "data" / "train.npy"), atomic.digest(out / "data" / "test.npy")
+    assert resume(out, accept=True, steps=3).progress.step == 3
+    assert (atomic.digest(out / "data" / "train.npy"), atomic.digest(out / "data" / "test.npy")) != before
+
+
+def test_a_voice_that_was_moved_with_its_corpus_goes_on(project: Path) -> None:
+    (project / "together").mkdir()
+    for name in ("run", "corpus"):
+        (project / name).rename(project / "together" / name)
+    assert resume(project / "together" / "run", steps=3).progress.step == 3
+
+
+@pytest.mark.parametrize("how", ["truncated", "overwritten", "description"])
+def test_damaged_spectrograms_are_made_again(how: str, project: Path) -> None:
+    out = project / "run"
+    path = out / "data" / "train.npy"
+    content = path.read_bytes()
+    if how == "truncated":
+        path.write_bytes(content[:-100])
+    elif how == "overwritten":
+        path.write_bytes(content[:-100] + b"\x3c" * 100)
+    else:
+        path.with_suffix(".json").write_text('{"ends": []}')
+    resume(out, steps=3)
+    assert path.read_bytes() == content
+
+
+def test_a_voice_takes_more_time(project: Path) -> None:
+    out = project / "run"
+    assert resume(out, time_limit=0.2).progress.step > 2
+    assert load_voice(out).config.training.time_limit > 0.2  # type: ignore[operator]
+
+
+def test_a_voice_leaves_nothing_behind_that_blocks_it(
+    corpus: Path, tiny: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, out = new_config(settings(corpus, tiny, steps=2)), tmp_path / "run"
+    device = "mps" if not torch.backends.mps.is_available() else "cuda"
+    with pytest.raises(ConfigError, match=f"{device} is not available"):
+        train_voice(new_config(settings(corpus, tiny, device=device)), out, SilentReporter())
+    assert not out.exists()
+
+    def pressed(*arguments: Any, **named: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("seq2see.speech.training._exam", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            train_voice(config, out, SilentReporter())
+    assert not out.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(SilentReporter, "update", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            train_voice(config, out, SilentReporter())
+    assert train_voice(config, out, SilentReporter()).progress.step == 2
+
+
+def test_random_state_and_threads_are_given_back(corpus: Path, tiny: dict[str, Any], tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    torch.manual_seed(9)
+    before = torch.get_rng_state()
+    try:
+        train_voice(new_config(settings(corpus, tiny, steps=1)), tmp_path / "run", SilentReporter())
+        load_voice(tmp_path / "run")
+        assert torch.equal(torch.get_rng_state(), before)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_a_voice_does_not_translate(voice_run: Path) -> None:

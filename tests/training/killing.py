@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.training import checkpoint, loop, weights
-from seq2see.training.reporting import Voice
+from seq2see.training.reporting import RunReporter
 from seq2see.training.run import new_config, resumed_config, train_run
 
 STEPS = 6
@@ -40,7 +40,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Quiet(Voice):
+class Quiet(RunReporter):
     """Says nothing but keeps what it was told; kills its own process after a step if asked to."""
 
     def __init__(self, kill_at: int | None = None) -> None:
@@ -62,7 +62,7 @@ class Quiet(Voice):
     def total(self, steps: int) -> None: ...
 
 
-def train(pairs: Path, out: Path, *, resume: bool, voice: Voice, training: dict[str, Any] | None = None) -> Any:
+def train(pairs: Path, out: Path, *, resume: bool, voice: RunReporter, training: dict[str, Any] | None = None) -> Any:
     torch.set_num_threads(1)
     if resume:
         return train_run(resumed_config(out, {}), out, voice, resume=True)
@@ -98,7 +98,7 @@ class PowerCut:
         self._wrap(Path, "mkdir", written=None)
         self._wrap(Path, "unlink", written=None)
         self._wrap(shutil, "rmtree", written=None)
-        self._wrap(durable, "sync_file", written=None, syncs=True)
+        self._wrap(atomic, "sync_file", written=None, syncs=True)
 
     def _wrap(self, owner: Any, name: str, *, written: int | None, syncs: bool = False) -> None:
         original = getattr(owner, name)
@@ -159,7 +159,7 @@ def plant(fault: str) -> None:
         case "moving average lost":
             weights.Average.load = lambda self, tensors: None  # type: ignore[method-assign]
         case "renamed before synced":
-            durable.sync_file = lambda path: None  # type: ignore[assignment]
+            atomic.sync_file = lambda path: None  # type: ignore[assignment]
         case "no checksum":
             checkpoint.check = lambda path: None  # type: ignore[assignment]
         case _:

@@ -12,7 +12,7 @@ from typing import Any
 import killing
 import pytest
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.training import checkpoint
 from seq2see.training.folder import load_run
 
@@ -54,7 +54,7 @@ def run(
 
 
 def result(out: Path) -> dict[str, str]:
-    return {name: durable.digest(out / name) for name in ("model.safetensors", "config.json", "manifest.json")}
+    return {name: atomic.digest(out / name) for name in ("model.safetensors", "config.json", "manifest.json")}
 
 
 @pytest.fixture(scope="module")

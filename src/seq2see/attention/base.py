@@ -9,6 +9,7 @@ Letters: B batch, H heads, Tq query positions, Tk key positions, Dq/Dk/Dv widths
 Nothing is kept on the module between calls: what evolves while decoding is handed in and out by the caller.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple, TypedDict, Unpack
@@ -20,7 +21,7 @@ from torch.nn import functional as F
 from seq2see import masks
 from seq2see.attention.normalise import Normaliser, check_normaliser, normalise
 from seq2see.attention.scopes import ScopeName, make_scope
-from seq2see.errors import ConfigError, ShapeError, nearest
+from seq2see.errors import ConfigError, NumericError, ShapeError, nearest
 
 DEFAULT_WINDOW = 10  # D of Luong 2015, section 4.1
 
@@ -241,22 +242,42 @@ class Mechanism(Attention):
         """The work itself, on (B, H, Tq, Dq): score, mask, normalise, sum. `bias` is added to the scores.
 
         The fused kernel is for many queries; for one in each row, a step of decoding, two products are faster.
+        NumericError if the scores overflow; but while training, and in a step of decoding, nobody looks at the weights,
+        and loss and search look at what comes out of them.
         """
-        many = query.size(2) > 1 or torch.is_grad_enabled() or torch.compiler.is_exporting()
+        exporting = torch.compiler.is_exporting()
+        many = query.size(2) > 1 or torch.is_grad_enabled() or exporting
+        learning = self.training and torch.is_grad_enabled()
+        looked_at = (need_weights or (many and not learning)) and not exporting
         unseen = many and not need_weights and self.hook is None
         if unseen and self.normaliser == "softmax" and self.scope.only_masks:
             form = self.as_dot_product(query, prepared.keys)
             if form is not None:
-                return self._fused(form, prepared, offset=offset, bias=bias), None
+                context = self._fused(form, prepared, offset=offset, bias=bias)
+                if looked_at:
+                    self._check_finite(context, query, prepared)
+                return context, None
         allowed, gain = self.region(query, prepared, offset)
         scores = self.score(query, prepared.keys, history)
         weights = normalise(scores if bias is None else scores + bias, allowed, self.normaliser)
         weights = weights if gain is None else weights * gain
+        if looked_at:
+            self._check_finite(weights, query, prepared)
         if self.hook is not None:
             places = masks.positions(query.size(2), offset, query.device)
             weights = self.hook(Weighing(query, prepared, places, history, bias, scores, allowed, gain, weights))
         dropped = F.dropout(weights, self.dropout, self.training) if self.dropout else weights
         return torch.matmul(dropped, prepared.values), weights if need_weights else None
+
+    def _check_finite(self, x: Tensor, query: Tensor, prepared: Prepared) -> None:
+        """Of the weights, or of the context where nobody holds weights."""
+        # The sum alone is quick; it may also overflow by itself.
+        if math.isfinite(float(x.detach().sum())) or bool(x.isfinite().all()):
+            return
+        reach = [float(one.detach().abs().max()) for one in (query, prepared.keys)]
+        raise NumericError(
+            f"{type(self).__name__}: the scores are not finite; queries reach {reach[0]:.3g}, keys {reach[1]:.3g}"
+        )
 
     def region(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> tuple[Tensor | None, Tensor | None]:
         """What each query may look at, mask and scope together, and the gain of the scope."""

@@ -49,7 +49,7 @@ def sparsemax(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
     rank = _ranks(z)
     support = 1 + rank * descending > descending.cumsum(dim=-1)
     size = support.sum(dim=-1, keepdim=True).to(z.dtype)
-    threshold = descending.gather(-1, size.long() - 1)
+    threshold = descending.gather(-1, size.long().clamp(min=1) - 1)  # without support are only scores that are NaN
     inside = z >= threshold
     # Gradients flow through the members of the support; which keys are members is locally constant.
     tau = ((z * inside).sum(dim=-1, keepdim=True) - 1) / inside.sum(dim=-1, keepdim=True)
@@ -65,7 +65,7 @@ def entmax15(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
     variance = (descending.square().cumsum(dim=-1) / rank - mean.square()).clamp(min=0)
     candidates = mean - ((1 - rank * variance) / rank).clamp(min=0).sqrt()
     size = (candidates <= descending).sum(dim=-1, keepdim=True)
-    threshold = descending.gather(-1, size - 1)
+    threshold = descending.gather(-1, size.clamp(min=1) - 1)
     inside = (z >= threshold).to(z.dtype)
     count = inside.sum(dim=-1, keepdim=True)
     mean_inside = (z * inside).sum(dim=-1, keepdim=True) / count

@@ -98,7 +98,8 @@ class Alibi(nn.Module):
 
     def __init__(self, heads: int) -> None:
         super().__init__()
-        self.register_buffer("slopes", torch.tensor(alibi_slopes(heads)), persistent=False)
+        # On the CPU whatever the default device: a model that is loaded is built on `meta`, and no file holds these.
+        self.register_buffer("slopes", torch.tensor(alibi_slopes(heads), device="cpu"), persistent=False)
 
     def forward(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """(1 or B, Tq), (Tk,) -> (1 or B, H, Tq, Tk)."""

@@ -2,6 +2,7 @@
 
 import errno
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -16,34 +17,37 @@ from seq2see.cli import (
     explain,
     look,
     speak,
+    streams,
     style,
     train,
     translate,
     verify_resume,
 )
+from seq2see.cli.saying import say
+from seq2see.cli.usage import Command, Group
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(
     name="seq2see",
+    cls=Group,
     help="Sequence-to-sequence models that you can see through.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    add_completion=False,
 )
-app.command("demo")(demo.demo)
-app.command("train")(train.train)
-app.command("translate")(translate.translate)
-app.command("look")(look.look)
-app.command("explain")(explain.explain)
-app.command("align")(align.align)
-app.command("evaluate")(evaluate.evaluate)
-app.command("compare")(compare.compare)
-app.command("speak")(speak.speak)
-app.command("style")(style.show_style)
-app.command("data")(data.data)
-app.command("verify-resume")(verify_resume.verify_resume)
-app.command("doctor")(doctor.doctor)
+app.command("demo", cls=Command)(demo.demo)
+app.command("train", cls=Command)(train.train)
+app.command("translate", cls=Command)(translate.translate)
+app.command("look", cls=Command)(look.look)
+app.command("explain", cls=Command)(explain.explain)
+app.command("align", cls=Command)(align.align)
+app.command("evaluate", cls=Command)(evaluate.evaluate)
+app.command("compare", cls=Command)(compare.compare)
+app.command("speak", cls=Command)(speak.speak)
+app.command("style", cls=Command)(style.show_style)
+app.command("data", cls=Command)(data.data)
+app.command("verify-resume", cls=Command)(verify_resume.verify_resume)
+app.command("doctor", cls=Command)(doctor.doctor)
 
 
 @app.callback(invoke_without_command=True)
@@ -55,18 +59,33 @@ def _version(version: bool = typer.Option(False, "--version", help="Say the vers
 
 def main() -> None:
     """Our own errors are one line and exit code 2; anything else is a bug of ours and keeps its traceback."""
+    streams.replace_closed()
     try:
-        app()
+        app(prog_name="seq2see")  # however it was started: what help and completion call it
+    except SystemExit as ended:
+        # typer turns Ctrl-C into a silent exit; a verb that has said so itself exits on its own.
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            say("interrupted")
+        _end(ended.code if isinstance(ended.code, int) else 0)
     except Seq2SeeError as error:
-        print(f"seq2see: {error}", file=sys.stderr)
-        sys.exit(2)
+        say(error)
+        _end(2)
     except BrokenPipeError:
-        sys.exit(1)
+        _end(1)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print("seq2see: no space left on the disk; free some and go on with --resume", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("seq2see: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _end(2, "no space left on the disk; free some and go on with --resume")
+
+
+def _end(code: int, message: str = "") -> NoReturn:
+    """What is still in the buffer of standard output is written now, while it can be said if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        streams.give_up_output()
+        if error.errno != errno.EPIPE and (message or not code):
+            code, message = 2, f"standard output: cannot be written ({error.strerror})"
+    if message:
+        say(message)
+    sys.exit(code)

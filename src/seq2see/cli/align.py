@@ -1,12 +1,14 @@
 """`seq2see align`: which word belongs to which, in pairs that exist; and how right that is."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seq2see.cli.checking import check_files, check_pairs, check_run
+from seq2see.cli.options import Encoding
+from seq2see.cli.saying import say
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,15 +22,26 @@ def align(
     run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
     pairs: Annotated[
         list[str],
-        typer.Argument(help="Pairs as for `train`, or a file of `source ||| target` lines.", show_default=False),
+        typer.Argument(
+            help="Pairs as for `train`, or a .src-tgt or .bitext file of lines `나는 학생입니다 ||| I am a student`.",
+            show_default=False,
+        ),
     ],
     gold: Annotated[
         Path | None,
-        typer.Option(help="What people drew: a line `0-0 1-2 2?3` for each pair.", show_default=False),
+        typer.Option(
+            help="What people drew, a line for each pair: `0-0 1-2 2?3`, source word-target word from 0; with ? it is "
+            "possible, not sure.",
+            show_default=False,
+        ),
     ] = None,
     annotated: Annotated[
         Path | None,
-        typer.Option(help="Which words they looked at; others are not judged.", show_default=False),
+        typer.Option(
+            help="Which words they looked at, a line for each pair: `en=0,1 ko=0,2`, source first; others are not "
+            "judged.",
+            show_default=False,
+        ),
     ] = None,
     flip: Annotated[
         bool, typer.Option("--flip", help="The pairs and the gold are the other way round than the run.")
@@ -55,6 +68,7 @@ def align(
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="A table of every head's error; needs gold.")] = False,
     limit: Annotated[int | None, typer.Option(help="Only the first pairs.", show_default=False)] = None,
+    encoding: Encoding = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -72,14 +86,20 @@ def align(
     \b
     seq2see align runs/ko-en pairs.tsv --out pairs.align
     seq2see align runs/ko-en pairs.tsv --method balanced --posterior
+    seq2see align runs/ko-en pairs.tsv --method symmetric --reverse runs/en-ko
     seq2see align runs/ko-en builtin:phrases --heads --limit 500
     seq2see align runs/en-ko dev.src-tgt --gold dev.gold --annotated dev.annotated
     """
+    check_run(run, *([] if reverse is None else [reverse]))
+    check_files(*(file for file in (gold, annotated) if file is not None))
+    if not _is_bitext(pairs):
+        check_pairs(pairs)
     import torch
 
-    from seq2see.cli.evaluate import Voice
+    from seq2see import atomic
+    from seq2see.cli.evaluate import EvaluationProgress
     from seq2see.look import head_errors
-    from seq2see.look.alignment import METHODS
+    from seq2see.look.map.alignment import METHODS
     from seq2see.session import load
     from seq2see.session.aligning import look_all
 
@@ -87,10 +107,12 @@ def align(
         raise ConfigError(f"--method {method}: expected one of {', '.join(METHODS)}")
     if (layer is None) != (head is None):
         raise ConfigError("--layer and --head belong together")
+    if out is not None:
+        atomic.check_output(out, run, reverse, gold, annotated, *map(Path, pairs))
     torch.set_num_threads(1)
     translator = load(run)
     back = None if reverse is None else load(reverse)
-    texts, judged = _read(pairs, gold, annotated, limit, flip=flip)
+    texts, judged = _read(pairs, gold, annotated, limit, flip=flip, encoding=encoding)
     if (heads or as_json) and judged is None:
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
     best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
@@ -98,7 +120,7 @@ def align(
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
         returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=posterior))
-    with Voice() as voice:
+    with EvaluationProgress() as voice:
         advance = voice.counting("aligned", len(texts))
         for whole in look_all(translator, texts, posterior=posterior):
             one = whole.layer(best.layer).head(best.head)
@@ -120,19 +142,26 @@ def _read(
     *,
     flip: bool,
     split: "Split" = "test",
+    encoding: str | None = None,
 ) -> "tuple[list[tuple[str, str]], list[Gold] | None]":
     from itertools import islice
 
     from seq2see.data.sources import parse_sources
     from seq2see.errors import DataError
     from seq2see.evaluate.alignment import Gold, read_bitext, read_gold
+    from seq2see.evaluate.testset import MOST_PAIRS
+    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.lines import at_most
     from seq2see.text import normalise
 
     judged: list[Gold] | None = None
-    if len(pairs) == 1 and pairs[0].endswith((".src-tgt", ".bitext")):
-        texts = [(normalise(a), normalise(b)) for a, b in islice(read_bitext(pairs[0]), limit)]
+    if _is_bitext(pairs):
+        lines = read_bitext(pairs[0], check_encoding(encoding))
+        texts = [(normalise(a), normalise(b)) for a, b in islice(lines, limit)]
     else:
-        samples = list(islice((s for source in parse_sources(pairs, split=split) for s in source.samples()), limit))
+        sources = parse_sources(pairs, split=split, encoding=encoding)
+        each = islice((sample for source in sources for sample in source.samples()), limit)
+        samples = list(at_most(MOST_PAIRS, each, "pairs, too many at once", Path(pairs[0])))
         texts = [(sample.pair.source, sample.pair.target) for sample in samples]
         if samples and all(sample.links is not None for sample in samples):
             judged = [Gold(frozenset(sample.links or ())) for sample in samples]
@@ -148,6 +177,11 @@ def _read(
         texts = [(b, a) for a, b in texts]
         judged = None if judged is None else [one.flipped() for one in judged]
     return texts, judged
+
+
+def _is_bitext(pairs: list[str]) -> bool:
+    """One file of `source ||| target` lines."""
+    return len(pairs) == 1 and pairs[0].endswith((".src-tgt", ".bitext"))
 
 
 def _choosing(pairs: list[str], *, flip: bool) -> "tuple[list[tuple[str, str]], list[Gold] | None] | None":
@@ -173,7 +207,7 @@ def _head(
     if layer is not None and head is not None:
         return Best(layer, head, 0.0)
     chosen = choose_head(translator, *choosing, reverse=back)
-    print(f"seq2see: reading layer {chosen.best.layer}, head {chosen.best.head}: {chosen.how}", file=sys.stderr)
+    say(f"reading layer {chosen.best.layer}, head {chosen.best.head}: {chosen.how}")
     return chosen.best
 
 
@@ -182,17 +216,17 @@ def _back(maps: Any, back: "Translator | None") -> "AttentionMap | None":
     if maps is None or back is None:
         return None
     from seq2see.look import load_best
-    from seq2see.session.aligning import ALIGNMENT
+    from seq2see.look.map.alignment import ALIGNMENT
 
     whole: AttentionMap = next(maps)
     return whole.best(load_best(back.runs[0].path / ALIGNMENT))
 
 
 def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:
-    from seq2see import durable
+    from seq2see import atomic
 
     if out is not None:
-        durable.write_file(out, "".join(f"{line}\n" for line in lines).encode())
+        atomic.write_file(out, "".join(f"{line}\n" for line in lines).encode())
     elif not quiet:
         for line in lines:
             typer.echo(line)

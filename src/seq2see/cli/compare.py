@@ -1,6 +1,5 @@
 """`seq2see compare`: two runs or two files of outputs on the same test set."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seq2see.cli import evaluate as verb
+from seq2see.cli.checking import check_files, check_pairs, check_run
+from seq2see.cli.options import Encoding
+from seq2see.cli.saying import say
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
     from seq2see.evaluate import Comparison
-    from seq2see.look.page import Example
+    from seq2see.look.draw.page import PageExample
 
 _SHOWN = 3  # sentences of each run with their maps
 _READABLE = 20  # words of them at most
@@ -44,11 +46,16 @@ def compare(
     limit: verb.Limit = None,
     source_language: verb.SourceLanguage = None,
     target_language: verb.TargetLanguage = None,
+    encoding: Encoding = None,
     resamples: verb.Resamples = None,
     seed: verb.Seed = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Where to write the report.  [default: report.html; none with --json]", show_default=False),
+        typer.Option(
+            help="Where to write the report; a file that seq2see did not write is not replaced.  [default: "
+            "report.html; none with --json]",
+            show_default=False,
+        ),
     ] = None,
     as_json: verb.AsJson = False,
 ) -> None:
@@ -63,20 +70,32 @@ def compare(
     seq2see compare runs/rnn runs/rnnsearch builtin:phrases --edges 8,16,24
     seq2see compare theirs.en ours.en test.ko test.en --metric chrf,bleu,ter --json
     """
-    from seq2see.evaluate import compare_outputs
-    from seq2see.evaluate.compare import METRICS
-
     if len(words or []) < 3:
         raise ConfigError("compare needs two systems and a test set: seq2see compare runs/a runs/b test.tsv")
     a, b, *specs = words or []
+    for system in (a, b):
+        if Path(system).is_dir():
+            check_run(system)
+        elif system != "-":
+            check_files(system)
+    check_pairs(specs)
+    from seq2see import atomic
+    from seq2see.evaluate import compare_outputs
+    from seq2see.evaluate.compare import METRICS
+    from seq2see.look.draw.page import check_replaceable
+
+    page = report if report is not None or as_json else Path("report.html")
+    if page is not None:
+        atomic.check_output(page, *map(Path, words or []))
+        check_replaceable(page, "--report")
     settings = verb.read_settings(metric, tokenize, length_of, edges, resamples, seed, METRICS)
     runs = [system for system in (a, b) if Path(system).is_dir()]
-    test = verb.read_test(runs, specs, source_language, target_language, limit)
-    with verb.Voice() as voice:
+    test = verb.read_test(runs, specs, source_language, target_language, limit, encoding)
+    with verb.EvaluationProgress() as voice:
 
         def outputs(system: str) -> list[str]:
             if system not in runs:
-                return verb.read_outputs(system, test)
+                return verb.read_outputs(system, test, encoding)
             search = verb.search_of(beam, length_penalty, alpha, max_length)
             advance = voice.counting(f"translated by {system}", len(test))
             return verb.translated([system], test.sources, search, workers, advance)
@@ -90,37 +109,39 @@ def compare(
             counting=lambda what: voice.counting(what, len(test)),
         )
     found = replace(found, command=verb.command())
-    if report is not None or not as_json:
-        write_report(report or Path("report.html"), found, runs)
+    if page is not None:
+        write_report(page, found, runs)
     if as_json:
         verb.tell_json(found.as_dict(examples))
         return
-    from seq2see.evaluate.tables import show_comparison
+    from seq2see.report.tables import show_comparison
 
     verb.tell(show_comparison(found, examples=examples))
 
 
 def write_report(path: Path, found: "Comparison", runs: list[str]) -> None:
     """The comparison as one offline page, with how the runs were trained and what they looked at."""
-    from seq2see import durable
-    from seq2see.look.report import Report, environment, read_training
-    from seq2see.look.report import report as drawn
+    from seq2see.look.draw.page import write_page
+    from seq2see.report.page import ResultsReport, environment, read_training
+    from seq2see.report.page import report as drawn
 
     trainings = tuple(read_training(run, run) for run in runs if (Path(run) / "metrics.jsonl").exists())
     title = " and ".join((found.a, found.b))
     shown = tuple(example for run in runs for example in _looked_at(run, found))
-    given = Report(title, comparison=found, trainings=trainings, examples=shown, environment=environment(found.command))
-    durable.write_file(path, drawn(given).encode())
-    print(f"seq2see: {path} written", file=sys.stderr)
+    given = ResultsReport(
+        title, comparison=found, trainings=trainings, examples=shown, environment=environment(found.command)
+    )
+    write_page(path, drawn(given), "--report")
+    say(f"{path} written")
 
 
-def _looked_at(run: str, found: "Comparison") -> "Iterator[Example]":
+def _looked_at(run: str, found: "Comparison") -> "Iterator[PageExample]":
     """Sentences where the systems differ most, short enough to read, with the maps and the beam of this run."""
     from seq2see.look import load_best
-    from seq2see.look.page import Example
-    from seq2see.look.tree import beam_tree
+    from seq2see.look.draw.page import PageExample
+    from seq2see.look.map.alignment import ALIGNMENT
+    from seq2see.look.map.tree import beam_tree
     from seq2see.session import load
-    from seq2see.session.aligning import ALIGNMENT
 
     translator = load(run)
     best = load_best(Path(run) / ALIGNMENT)
@@ -137,4 +158,4 @@ def _looked_at(run: str, found: "Comparison") -> "Iterator[Example]":
         tree = beam_tree(said.record or (), spell, [(one.token_ids, one.score) for one in said.nbest])
         texts = (("reference", sentence.reference), (run, said.text))
         there = tuple(one for one in maps if one is not None)
-        yield Example(there, title=f"{run}: {sentence.source}", texts=texts, tree=tree, best=best)
+        yield PageExample(there, title=f"{run}: {sentence.source}", texts=texts, tree=tree, best=best)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from seq2see.cli.saying import say
 from seq2see.errors import ConfigError
 
 _LONGEST = 86_400.0
@@ -46,6 +47,6 @@ def demo(
         with Watching() as watching:
             found = run(plan, watching, shlex.join(["seq2see", *sys.argv[1:]]))
     except KeyboardInterrupt:
-        print(f"seq2see: stopped; what is trained is in {out}, and the same command goes on", file=sys.stderr)
+        say(f"stopped; what is trained is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
     Console(highlight=False, markup=False, emoji=False).print(show(found, plan), crop=False)

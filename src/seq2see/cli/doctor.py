@@ -22,7 +22,6 @@ _EXTRAS = {
     "serve": ("page and server", ("fastapi", "uvicorn", "python-multipart")),
     "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
     "ctranslate2": ("export to CTranslate2", ("ctranslate2",)),
-    "formats": (".tmx and .xlf files", ("lxml",)),
     "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
     "scale": ("translation on many machines", ("ray",)),
     "korean": ("Korean morphemes", ("kiwipiepy",)),

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seq2see.cli.checking import check_pairs, check_run
+from seq2see.cli.options import Encoding
 from seq2see.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
-    from seq2see.evaluate import References, Settings
+    from seq2see.evaluate import EvaluationSettings, References
     from seq2see.search import SearchConfig
 
 _WORTH_WORKERS = 100_000  # bytes of source text; starting a process takes seconds
@@ -92,7 +94,11 @@ def evaluate(
     ] = None,
     hypotheses: Annotated[
         str | None,
-        typer.Option(help="Score this file instead, a line for each pair; - is standard input.", show_default=False),
+        typer.Option(
+            help="Score this file instead of a run: a translation on each line, in the order of the pairs, such as "
+            "output.en; - is standard input.",
+            show_default=False,
+        ),
     ] = None,
     metric: Metrics = None,
     by_length: Annotated[
@@ -119,6 +125,7 @@ def evaluate(
     limit: Limit = None,
     source_language: SourceLanguage = None,
     target_language: TargetLanguage = None,
+    encoding: Encoding = None,
     resamples: Resamples = None,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -136,21 +143,29 @@ def evaluate(
     seq2see evaluate --hypotheses output.en test.ko test.en
     seq2see evaluate runs/voice --output spoken/
     """
+    if words and hypotheses is None:
+        for run in (words[0], *(also or ())):
+            check_system(run)
+            check_run(run)
+    from seq2see import atomic
     from seq2see.cli.evaluate_voice import evaluate_voice, is_voice
 
     if words and hypotheses is None and is_voice(words[0]):
-        with Voice() as voice:
-            told = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, voice.counting)
+        with EvaluationProgress() as voice:
+            told = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, voice.counting, encoding)
         print(told)
         return
+    runs, specs = _sides(words or [], also or [], hypotheses)
+    check_pairs(specs)
     from seq2see.evaluate import evaluate_outputs
 
-    runs, specs = _sides(words or [], also or [], hypotheses)
+    if output is not None:
+        atomic.check_output(output, *map(Path, [*runs, *specs, *([hypotheses] if hypotheses else [])]))
     settings = read_settings(metric, tokenize, length_of, edges, resamples, seed)
-    test = read_test(runs, specs, source_language, target_language, limit)
-    with Voice() as voice:
+    test = read_test(runs, specs, source_language, target_language, limit, encoding)
+    with EvaluationProgress() as voice:
         if hypotheses is not None:
-            outputs = read_outputs(hypotheses, test)
+            outputs = read_outputs(hypotheses, test, encoding)
         else:
             search = search_of(beam, length_penalty, alpha, max_length)
             outputs = translated(runs, test.sources, search, workers, voice.counting("translated", len(test)))
@@ -165,7 +180,7 @@ def evaluate(
         every = found.as_dict()
         tell_json(every if by_length else {key: value for key, value in every.items() if key != "by_length"})
         return
-    from seq2see.evaluate.tables import show_evaluation
+    from seq2see.report.tables import show_evaluation
 
     tell(show_evaluation(found, lengths=by_length))
 
@@ -180,14 +195,12 @@ def _sides(words: list[str], also: list[str], hypotheses: str | None) -> tuple[l
         return [], words
     if not words:
         raise ConfigError("evaluate needs a run folder and a test set: seq2see evaluate runs/ko-en test.tsv")
-    for run in (words[0], *also):
-        check_run(run)
     if len(words) == 1:
         raise ConfigError(f"evaluate needs a test set behind {words[0]}: a file, two plain files, or builtin:NAME")
     return [words[0], *also], words[1:]
 
 
-def check_run(path: str) -> None:
+def check_system(path: str) -> None:
     if not Path(path).is_dir():
         raise RunError(f"{path}: not a run folder; outputs that are there already go with --hypotheses FILE")
 
@@ -200,16 +213,16 @@ def read_settings(
     resamples: int | None,
     seed: int | None,
     metrics: Sequence[str] = (),
-) -> "Settings":
+) -> "EvaluationSettings":
     """Options as people write them -> checked settings. `metrics` are meant when none are given."""
-    from seq2see.evaluate import Resampling, Settings
+    from seq2see.evaluate import EvaluationSettings, Resampling
     from seq2see.evaluate.metrics import metric_name, tokenizer_name
 
     names = [name.strip().lower() for given in metric or metrics for name in given.split(",") if name.strip()]
     if length_of not in ("source", "reference"):
         raise ConfigError(f"--length-of {length_of}: expected source or reference")
     plan = {name: value for name, value in (("resamples", resamples), ("seed", seed)) if value is not None}
-    settings = Settings(
+    settings = EvaluationSettings(
         tokenize=None if tokenize is None else tokenizer_name(tokenize),
         side="source" if length_of == "source" else "reference",
         edges=None if edges is None else _edges(edges),
@@ -230,13 +243,18 @@ def _edges(text: str) -> tuple[int, ...]:
 
 
 def read_test(
-    runs: Sequence[str], specs: Sequence[str], source: str | None, target: str | None, limit: int | None
+    runs: Sequence[str],
+    specs: Sequence[str],
+    source: str | None,
+    target: str | None,
+    limit: int | None,
+    encoding: str | None = None,
 ) -> "References":
     """The test pairs; which side is the source, as asked for, else as the first run was told."""
     from seq2see.evaluate import read_references
 
     if not runs:
-        return read_references(specs, source_language=source, target_language=target, limit=limit)
+        return read_references(specs, source_language=source, target_language=target, limit=limit, encoding=encoding)
     from seq2see.training.folder import read_run_config  # brings torch, which outputs alone do not need
 
     data = read_run_config(Path(runs[0])).data
@@ -246,6 +264,7 @@ def read_test(
         target_language=target or data.target_language,
         flip=data.flip,
         limit=limit,
+        encoding=encoding,
     )
 
 
@@ -292,17 +311,17 @@ def translated(
     return outputs
 
 
-def read_outputs(path: str, test: "References") -> list[str]:
+def read_outputs(path: str, test: "References", encoding: str | None) -> list[str]:
     from seq2see.evaluate import read_outputs as read
 
-    return list(read(path, test))
+    return list(read(path, test, encoding=encoding))
 
 
 def write_outputs(path: Path, outputs: Sequence[str]) -> None:
-    from seq2see import durable
+    from seq2see import atomic
     from seq2see.session.lines import one_line
 
-    durable.write_file(path, "".join(one_line(output) + "\n" for output in outputs).encode())
+    atomic.write_file(path, "".join(one_line(output) + "\n" for output in outputs).encode())
 
 
 def command() -> str:
@@ -323,10 +342,10 @@ def tell_json(told: dict[str, Any]) -> None:
     typer.echo(text.encode(errors="replace").decode())  # the name of a file need not be UTF-8
 
 
-class Voice:
+class EvaluationProgress:
     """Progress on stderr: a bar in a terminal, elsewhere a line every few seconds."""
 
-    def __enter__(self) -> "Voice":
+    def __enter__(self) -> "EvaluationProgress":
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,16 +1,16 @@
 """`seq2see evaluate` for a voice: everything that can be measured, beside its teacher."""
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seq2see.cli.saying import say
 from seq2see.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
-    from seq2see.speech.corpus import Utterance
-    from seq2see.speech.readout import ReadOut
+    from seq2see.speech.corpus.sources import Utterance
+    from seq2see.speech.evaluate.readout import ReadOut
     from seq2see.speech.synthesis import Voice
 
 
@@ -29,18 +29,26 @@ def is_voice(path: str) -> bool:
 
 
 def evaluate_voice(
-    run: Path, tests: Sequence[str], limit: int | None, output: Path | None, as_json: bool, counting: Counting
+    run: Path,
+    tests: Sequence[str],
+    limit: int | None,
+    output: Path | None,
+    as_json: bool,
+    counting: Counting,
+    encoding: str | None = None,
 ) -> str:
     """What to print of the held-out utterances of a corpus, by default of the one the voice was trained on."""
-    from seq2see.speech.corpus import read_corpus, references
-    from seq2see.speech.hearing import listen
+    from seq2see.formats.encodings import check_encoding
+    from seq2see.speech.corpus.sources import read_corpus, references
+    from seq2see.speech.evaluate.evaluation import listen
     from seq2see.speech.synthesis import Voice
 
     if len(tests) > 1:
         raise ConfigError("a voice is evaluated on one corpus: a folder, a .tsv, or builtin:espeak")
     voice = Voice.load(run)
     name = tests[0] if tests else voice.config.data.train[0]
-    _, held_out = read_corpus(name, say=_say)
+    encoding = check_encoding(encoding) if tests or encoding else voice.config.data.encoding
+    _, held_out = read_corpus(name, say=say, encoding=encoding)
     asked = references(held_out) if len({one.text for one in held_out}) > 1 else held_out
     both = [(one, other) for one, other in zip(held_out, asked, strict=True) if voice.letters.can_spell(one.text)][
         :limit
@@ -48,6 +56,8 @@ def evaluate_voice(
     if not both:
         raise DataError(f"none of the held-out texts of {name} can be spelled with the letters of {run}")
     test, refs = [one for one, _ in both], [one for _, one in both]
+    if output is not None and any(one.audio.parent.resolve() == output.resolve() for one in (*test, *refs)):
+        raise ConfigError(f"{output}: holds the recordings that are read; name another folder")
     keep = _Keep(voice, output)
     spoken = counting("spoken and measured", len(test))
     report = listen(test, refs, keep.speak, voice.model.config.audio, lambda done, total: spoken(1))
@@ -68,7 +78,7 @@ def styles_of(voice: "Voice", utterances: Sequence["Utterance"], counting: Count
     """What the tokens know of recordings with known labels."""
     import numpy as np
 
-    from seq2see.speech.readout import read_styles
+    from seq2see.speech.evaluate.readout import read_styles
 
     labelled = [one for one in utterances if one.labels]
     if voice.model.style is None or not labelled:
@@ -91,15 +101,11 @@ class _Keep:
             folder.mkdir(parents=True, exist_ok=True)
 
     def speak(self, text: str, reference: Path) -> Any:
-        from seq2see.speech.hearing import Spoken
+        from seq2see.speech.evaluate.evaluation import SynthesizedSpeech
 
         styled = self.voice.model.style is not None
         said = self.voice.speak(text, style=reference if styled else None)
         if self.folder is not None:
             self.number += 1
             said.save(self.folder / f"{self.number:04d}.wav")
-        return Spoken(said.samples, said.rate, said.alignment.weights[0, 0], said.stopped)
-
-
-def _say(message: str) -> None:
-    print(f"seq2see: {message}", file=sys.stderr)
+        return SynthesizedSpeech(said.samples, said.rate, said.alignment.weights[0, 0], said.stopped)

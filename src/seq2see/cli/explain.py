@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seq2see.cli.checking import check_run
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
-    from seq2see.look.walkthrough import WalkKind, Walkthrough
+    from seq2see.look.explain.walkthrough import WalkKind, Walkthrough
     from seq2see.session import Translation, Translator
 
 
@@ -99,10 +100,11 @@ def _walk(
     head: int | None,
     edits: Edits,
 ) -> "tuple[Walkthrough, Translation]":
+    check_run(run)
     import torch
 
     from seq2see.data.store import encode_sources
-    from seq2see.look.walkthrough import explain as walk_through
+    from seq2see.look.explain.walkthrough import explain as walk_through
     from seq2see.session import load
 
     chosen = _kind(kind)
@@ -146,8 +148,8 @@ def _said(translator: "Translator", text: str, target: str | None) -> "Translati
 def _changed(translator: "Translator", text: str, edits: Edits) -> "Translator":
     if edits == Edits():
         return translator
-    from seq2see.look.side import side_of
-    from seq2see.look.whatif import parse_edits
+    from seq2see.look.intervene.whatif import parse_edits
+    from seq2see.look.map.side import side_of
 
     source = side_of(translator.runs[0].tokenizers[0].encode(translator.clean(text).strip()))
     given = parse_edits(source, ablate=edits.ablate, force=edits.force, scale=edits.scale)
@@ -169,7 +171,7 @@ def _show(walk: "Walkthrough", said: "Translation", *, as_json: bool, as_numpy: 
 
 
 def _teach(language: str, *, wait: bool) -> None:
-    from seq2see.look.lesson import LANGUAGES, lesson, lines
+    from seq2see.look.explain.lesson import LANGUAGES, lesson, lines
 
     sections = lesson(language)
     words = LANGUAGES[language]

@@ -3,17 +3,22 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from seq2see.cli.checking import check_run
+from seq2see.cli.saying import say
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
-    from seq2see.look import AttentionMap, Kind
+    from seq2see.look import AttentionMap, Best, Kind, Level
+    from seq2see.look.draw.page import Opening
+    from seq2see.look.map.tree import BeamTree
     from seq2see.session import Translation, Translator
 
-_KINDS = ("cross", "encoder", "decoder")
+_KINDS: "dict[str, Kind]" = {"cross": "cross", "encoder": "encoder", "decoder": "decoder"}
+_LEVELS: "dict[str, Level]" = {"word": "word", "piece": "piece"}
 
 
 def look(
@@ -35,6 +40,10 @@ def look(
     rollout: Annotated[bool, typer.Option("--rollout", help="Looks followed down to the input tokens.")] = False,
     level: Annotated[str, typer.Option(help="word or piece.")] = "word",
     sinks: Annotated[bool, typer.Option("--sinks", help="Show </s> and <s> too, where idle heads rest.")] = False,
+    rescale: Annotated[
+        bool,
+        typer.Option("--rescale", help="Scale rows up to one where </s> is hidden; weights are the model's own else."),
+    ] = False,
     beam: Annotated[int, typer.Option(help="Of the search.", min=1)] = 5,
     rank: Annotated[int, typer.Option(help="The map of the second, third, ... best translation.", min=1)] = 1,
     sample: Annotated[
@@ -66,7 +75,12 @@ def look(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write .html .svg .png .pdf .json .tsv .npz or .txt.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write .html .svg .png .pdf .json .tsv .npz or .txt; AttentionMap.load reads .json .tsv .npz again.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The map as JSON on stdout.")] = False,
 ) -> None:
@@ -76,14 +90,23 @@ def look(
     seq2see look runs/ko-en "나는 학생입니다"
     seq2see look runs/ko-en "나는 학생입니다" --out map.html
     seq2see look runs/ko-en "나는 학생입니다" --target "I am a teacher" --occlusion
-    seq2see look runs/ko-en "나는 학생입니다" --ablate cross:0.1
+    seq2see look runs/ko-en "나는 학생입니다" --ablate cross:0.0 --scale 학생입니다=0.1
+    seq2see look runs/ko-en "나는 학생입니다" --level piece --layer 0 --head 0 --rescale
     """
-    for option, value, allowed in (("--kind", kind, _KINDS), ("--level", level, ("word", "piece"))):
+    from seq2see import atomic
+
+    if out is not None:
+        atomic.check_output(out, run)
+    for option, value, allowed in (("--kind", kind, _KINDS), ("--level", level, _LEVELS)):
         if value not in allowed:
             raise ConfigError(f"{option} {value}: expected one of {', '.join(allowed)}")
+    if not text.strip():
+        raise ConfigError("the text is empty: there is nothing to look at")
     if sample and rank > 1:
         raise ConfigError("--rank is of a beam; --sample draws one translation, another --seed another one")
-    view = View(kind, layer, head, mean, rollout, level, sinks)
+    if rescale and sinks:
+        raise ConfigError("--rescale makes up for what is hidden, and --sinks hides nothing; leave one of them out")
+    view = View(_KINDS[kind], layer, head, mean, rollout, _LEVELS[level], sinks, rescale)
     search = {"sample": sample, "seed": seed, "max_length": max_length} | (
         {} if sample else {"beam": max(beam, rank), "nbest": rank, "length_penalty": "gnmt"}
     )
@@ -107,28 +130,40 @@ class Ways:
 class View:
     """Which part of all that attention is shown."""
 
-    kind: str
+    kind: "Kind"
     layer: int | None
     head: int | None
     mean: bool
     rollout: bool
-    level: str
+    level: "Level"
     sinks: bool
+    rescale: bool
 
-    def of(self, whole: "AttentionMap", best: Any, others: "dict[str, AttentionMap | None]") -> "AttentionMap":
-        found = self._chosen(whole, best, others)
-        found = found if self.sinks else found.without_sinks()
-        return found.words() if self.level == "word" else found
+    def rolled(self, maps: "dict[Kind, AttentionMap]") -> "dict[Kind, AttentionMap]":
+        """All maps of a sentence, that of the kind asked for as its rollout if that is wanted."""
+        if not self.rollout:
+            return maps
+        below = maps if self.kind == "cross" else {}
+        return maps | {self.kind: maps[self.kind].rollout(below.get("encoder"), below.get("decoder"))}
 
-    def _chosen(self, whole: "AttentionMap", best: Any, others: "dict[str, AttentionMap | None]") -> "AttentionMap":
+    def place(self, whole: "AttentionMap", best: "Best | None") -> tuple[int | None, int | None]:
+        """Which layer and head; None for all of them."""
         if self.rollout:
-            below = {kind: one for kind, one in others.items() if whole.kind == "cross"}
-            return whole.rollout(below.get("encoder"), below.get("decoder"))
-        if self.layer is None and self.head is None and not self.mean:
-            return whole.best(best if whole.kind == "cross" else None)
-        found = whole if self.layer is None else whole.layer(self.layer)
-        found = found if self.head is None else found.head(self.head)
-        return found.mean() if self.mean else found
+            return None, None
+        if self.layer is not None or self.head is not None or self.mean:
+            return self.layer, self.head
+        from seq2see.look import best_head
+
+        layer, head, _ = (best if self.kind == "cross" else None) or best_head([whole])
+        return layer, head
+
+    def of(self, whole: "AttentionMap", layer: int | None, head: int | None) -> "AttentionMap":
+        shown = whole if layer is None else whole.layer(layer)
+        shown = shown if head is None else shown.head(head)
+        shown = shown.mean() if self.mean else shown
+        shown = shown if self.sinks else shown.without_sinks()
+        shown = shown.words() if self.level == "word" else shown
+        return shown.rescale() if self.rescale else shown
 
 
 def _look(
@@ -144,11 +179,16 @@ def _look(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    check_run(run)
     import torch
 
     from seq2see.cli.translate import search_config
+    from seq2see.look import Kind
+    from seq2see.look.draw.page import check_replaceable
     from seq2see.session import load
 
+    if out is not None and out.suffix.lower() == ".html":
+        check_replaceable(out, "--out")
     torch.set_num_threads(1)
     translator = load(run)
     config = search_config(search)
@@ -159,16 +199,13 @@ def _look(
         print(f"as it is  {said.text}  ({said.score:.3f})", file=sys.stderr)
         print(f"what if   {other.text}  ({other.score:.3f})", file=sys.stderr)
         translator, said = changed, other
-    maps = {kind: translator.look_at(said, kind) for kind in _kinds()}
+    looks = {kind: translator.look_at(said, kind) for kind in get_args(Kind)}
     if ways.posterior:
-        maps["cross"] = translator.posterior(said)
+        looks["cross"] = translator.posterior(said)
+    maps = {kind: one for kind, one in looks.items() if one is not None}
     _show(translator, said, maps, view, tree=ways.tree, out=out, as_json=as_json)
     if ways.occlusion:
         _occlude(translator, said)
-
-
-def _kinds() -> "tuple[Kind, ...]":
-    return ("cross", "encoder", "decoder")
 
 
 def _said(
@@ -187,7 +224,7 @@ def _said(
 
 
 def _changed(translator: "Translator", said: "Translation", edits: dict[str, list[str]]) -> "Translator":
-    from seq2see.look.whatif import parse_edits
+    from seq2see.look.intervene.whatif import parse_edits
 
     cross = translator.look_at(said)
     if cross is None:
@@ -198,7 +235,7 @@ def _changed(translator: "Translator", said: "Translation", edits: dict[str, lis
 def _show(
     translator: "Translator",
     said: "Translation",
-    maps: "dict[Kind, AttentionMap | None]",
+    maps: "dict[Kind, AttentionMap]",
     view: View,
     *,
     tree: bool,
@@ -208,30 +245,30 @@ def _show(
     from rich.console import Console
 
     from seq2see.look import load_best
-    from seq2see.look.tree import beam_tree
-    from seq2see.session.aligning import ALIGNMENT
+    from seq2see.look.draw.page import Opening
+    from seq2see.look.map.alignment import ALIGNMENT
+    from seq2see.look.map.tree import beam_tree
 
     drawn = None
     if tree and said.record is not None:
         spell = translator.runs[0].tokenizers[1].pieces
         drawn = beam_tree(said.record, spell, [(one.token_ids, one.score) for one in said.nbest])
-    there = {str(kind): one for kind, one in maps.items()}
-    whole = there.get(view.kind)
-    if whole is None:
-        has = [kind for kind, one in there.items() if one is not None]
-        what = f"it has {', '.join(has)}" if has else "it speaks from one vector, or from convolutions alone"
+    if view.kind not in maps:
+        what = f"it has {', '.join(maps)}" if maps else "it speaks from one vector, or from convolutions alone"
         raise ConfigError(f"{translator.family} has no {view.kind} attention to look at: {what}")
-    best = load_best(translator.runs[0].path / ALIGNMENT)
-    shown = view.of(whole, best, there)
+    maps = view.rolled(maps)
+    layer, head = view.place(maps[view.kind], load_best(translator.runs[0].path / ALIGNMENT))
+    shown = view.of(maps[view.kind], layer, head)
     if out is not None and out.suffix.lower() == ".html":
-        _write_page(out, said, [one for one in maps.values() if one is not None], drawn, best)
+        opening = Opening(view.kind, view.level, layer, head, not view.sinks, view.rescale)
+        _write_page(out, said, tuple(maps.values()), drawn, opening)
     elif out is not None:
         shown.save(out)
     if out is not None:
-        print(f"seq2see: {out} written", file=sys.stderr)
+        say(f"{out} written")
         return
     if as_json:
-        from seq2see.look.files import to_json
+        from seq2see.look.map.files import to_json
 
         typer.echo(to_json(shown).decode(), nl=False)
         return
@@ -242,13 +279,14 @@ def _show(
         console.print(drawn)
 
 
-def _write_page(out: Path, said: "Translation", maps: "list[AttentionMap]", tree: Any, best: Any) -> None:
-    from seq2see import durable
-    from seq2see.look.page import Example, page
+def _write_page(
+    out: Path, said: "Translation", maps: "tuple[AttentionMap, ...]", tree: "BeamTree | None", opening: "Opening"
+) -> None:
+    from seq2see.look.draw.page import PageExample, page, write_page
 
     texts = (("translation", said.text), ("score", f"{said.score:.3f}"))
-    example = Example(tuple(maps), texts=texts, tree=tree, best=best)
-    durable.write_file(out, page([example], title=said.source).encode())
+    example = PageExample(maps, texts=texts, tree=tree, opening=opening)
+    write_page(out, page([example], title=said.source), "--out")
 
 
 def _occlude(translator: "Translator", said: "Translation") -> None:

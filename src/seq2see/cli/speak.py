@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seq2see.cli.checking import check_recordings, check_run
+from seq2see.cli.options import Encoding
 from seq2see.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def speak(
             show_default=False,
         ),
     ] = None,
+    encoding: Encoding = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="A .png, .svg or .pdf with spectrogram, alignment and style.", show_default=False),
@@ -49,10 +52,17 @@ def speak(
     seq2see speak runs/voice "the happy birds sing" --tokens 3=0.8,5=0.2
     seq2see speak runs/voice -o lines.wav < lines.txt
     """
+    from seq2see import atomic
+
     chosen = parse_tokens(tokens) if tokens else None
     check_suffix(out, (".wav", ".flac"), "sound is written as .wav or .flac")
+    atomic.check_output(out, run, style)
     if plot is not None:
         check_suffix(plot, (".png", ".svg", ".pdf"), "a picture is .png, .svg or .pdf")
+        atomic.check_output(plot, run, style)
+    check_run(run)
+    if style is not None:
+        check_recordings(style)
     from seq2see.speech.synthesis import Voice
 
     voice = Voice.load(run)
@@ -62,8 +72,10 @@ def speak(
     if sys.stdin.isatty():
         print("reading standard input: type a sentence, Ctrl-D to end", file=sys.stderr)
     number = 0
-    for number, speech in enumerate(voice.speak_all(_lines(), style=style, tokens=chosen), start=1):
-        write(speech, numbered(out, number), None if plot is None else numbered(plot, number))
+    for number, speech in enumerate(voice.speak_all(_lines(encoding), style=style, tokens=chosen), start=1):
+        sound, picture = numbered(out, number), None if plot is None else numbered(plot, number)
+        atomic.check_output(sound, run, style)
+        write(speech, sound, picture)
     if not number:
         raise DataError("there is nothing to say: standard input is empty")
 
@@ -87,8 +99,6 @@ def check_suffix(path: Path, allowed: tuple[str, ...], what: str) -> None:
     """Said before anything is computed."""
     if path.suffix.lower() not in allowed:
         raise ConfigError(f"{path}: {what}, not '{path.suffix}'")
-    if not path.absolute().parent.is_dir():
-        raise ConfigError(f"{path}: there is no folder {path.parent}")
 
 
 def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:
@@ -105,12 +115,9 @@ def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:
     return found
 
 
-def _lines() -> Iterator[str]:
+def _lines(encoding: str | None) -> Iterator[str]:
     """The lines of standard input that are not empty."""
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        try:
-            said = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-        except UnicodeDecodeError:
-            raise DataError("is not UTF-8", path="standard input", line=number) from None
-        if said:
-            yield said
+    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.lines import read_standard_input
+
+    return (text for line in read_standard_input(check_encoding(encoding)) if (text := line.strip()))

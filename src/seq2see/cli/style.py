@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seq2see.cli.checking import check_recordings, check_run
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,12 +44,17 @@ def show_style(
     seq2see style runs/voice low.wav high.wav
     seq2see style runs/voice --sweep --style low.wav -o sweep.png
     """
-    from seq2see.speech.synthesis import Voice
-
     if sweep == bool(recordings):
         raise ConfigError("style needs recordings, or --sweep: seq2see style runs/voice recording.wav")
     if not sweep and (out is not None or style is not None or text or by_head):
         raise ConfigError("--out, --style, --text and --by-head belong to --sweep")
+    check_run(run)
+    check_recordings(*(recordings or ()), *([] if style is None else [style]))
+    from seq2see import atomic
+    from seq2see.speech.synthesis import Voice
+
+    if out is not None:
+        atomic.check_output(out, run, style)
     voice = Voice.load(run)
     if sweep:
         _sweep(voice, None if style is None else voice.style(style), text or [], by_head, out)
@@ -66,8 +72,8 @@ def _weights(voice: "Voice", recordings: list[Path]) -> None:
 
 
 def _sweep(voice: "Voice", base: "AttentionMap | None", texts: list[str], by_head: bool, out: Path | None) -> None:
-    from seq2see.speech.sweep import check_picture, save_picture, table
-    from seq2see.speech.sweep import sweep as swept
+    from seq2see.speech.evaluate.sweep import check_picture, save_picture, table
+    from seq2see.speech.evaluate.sweep import sweep as swept
 
     if out is not None:
         check_picture(out)

@@ -2,11 +2,15 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from seq2see.cli.checking import check_run, check_training
+from seq2see.cli.options import Encoding
 from seq2see.errors import ConfigError, nearest
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -16,7 +20,9 @@ def train(
     pairs: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A .tsv .csv .jsonl .tmx .po .mo .xlf file, two plain text files (source, target), or builtin:NAME "
+            help="A .tsv (a line: source<tab>target), .csv, .jsonl (a line: "
+            '{"source": "나는 학생입니다", "target": "I am a student"}), '
+            ".tmx .po .mo .xlf file, two plain text files (source, target), or builtin:NAME "
             "(phrases, dates, reverse, copy, sort; builtin:phrases,count=240000 makes more); plain or .gz; several are "
             "a mixture, `a.tsv:2` counts twice. "
             "For --model tacotron: an LJSpeech folder, a .tsv of recording<tab>text, or builtin:espeak.",
@@ -39,34 +45,54 @@ def train(
     valid: Annotated[
         list[str] | None,
         typer.Option(
-            help="Validation pairs; twice for two plain files.  [default: some training pairs, held out by hash]",
+            help="Validation pairs, such as valid.tsv; twice for two plain files.  [default: some training pairs, "
+            "held out by hash]",
             show_default=False,
         ),
     ] = None,
+    encoding: Encoding = None,
     flip: Annotated[
         bool, typer.Option("--flip", help="Learn the other direction: from the target to the source of the pairs.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit by bit the same.")] = False,
     time_limit: Annotated[
         str | None,
-        typer.Option(help="Such as 90s, 30m or 2h; the schedule is fitted to it.  [default: none]", show_default=False),
+        typer.Option(
+            help="Such as 90s, 30m or 2h; the schedule is fitted to it. With --resume: so much more, from now on.  "
+            "[default: none]",
+            show_default=False,
+        ),
     ] = None,
+    changed_data: Annotated[
+        bool,
+        typer.Option(
+            "--changed-data",
+            help="With --resume: go on although data files have changed; or are gone, and only their ids are left.",
+        ),
+    ] = False,
     base: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Fine-tune: start from the weights of this run.  [default: fresh]", show_default=False
+            "--from",
+            help="Fine-tune: start from the weights of this run, such as runs/ko-en.  [default: fresh]",
+            show_default=False,
         ),
     ] = None,
     alignments: Annotated[
         Path | None,
         typer.Option(
-            help="Word alignments of the pairs (Pharaoh lines) for training.guided_alignment.  [default: none]",
+            help="Word alignments of the pairs, for --set training.guided_alignment=1.0: a line `0-0 1-3 2-1` for each "
+            "pair, source word-target word from 0, as `seq2see align` writes them.  [default: none]",
             show_default=False,
         ),
     ] = None,
     recipe: Annotated[
         Path | None,
-        typer.Option(help="Settings from a TOML file; options win over it.  [default: none]", show_default=False),
+        typer.Option(
+            help="Settings from a TOML file, such as a line `training.steps = 2000`, see recipes/; options win over "
+            "it.  [default: none]",
+            show_default=False,
+        ),
     ] = None,
     changes: Annotated[
         list[str] | None,
@@ -92,21 +118,27 @@ def train(
     seq2see train pairs.tsv --flip --out runs/en-ko
     seq2see train builtin:dates --model luong --out runs/dates
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
+    seq2see train pairs.tsv --alignments pairs.align --set training.guided_alignment=1.0 --out runs/guided
+    seq2see train news.tsv --from runs/ko-en --time-limit 30m --out runs/news
+    seq2see train --recipe recipes/dates-luong.toml --out runs/recipe
     seq2see train builtin:espeak --model tacotron --out runs/voice
     seq2see train --resume --out runs/de-en
+    seq2see train --resume --time-limit 10m --out runs/de-en
     """
     if list_settings:
         _show_settings()
         return
     if out is None:
         raise ConfigError("train needs --out FOLDER for the run")
-    given = _settings(pairs, model, size, valid, time_limit, alignments, device, flip=flip)
+    given = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
     from seq2see.training.config import merge, parse_changes, read_toml
 
     changed = parse_changes(changes or [])
     if resume:
-        _resume(out, given, changed, base)
+        _resume(out, given, changed, base, changed_data=changed_data)
         return
+    if changed_data:
+        raise ConfigError("--changed-data belongs to --resume; a new run takes its data as it is")
     settings = merge(merge(read_toml(recipe) if recipe else {}, given), changed)
     if not settings.get("data", {}).get("train"):
         raise ConfigError("train needs pairs: a file, two plain text files, or builtin:phrases")
@@ -121,12 +153,13 @@ def _settings(
     time_limit: str | None,
     alignments: Path | None,
     device: str | None,
+    encoding: str | None,
     *,
     flip: bool,
 ) -> dict[str, Any]:
     """The options as a recipe would say them; only what was given."""
     links = None if alignments is None else str(alignments)
-    data = {"train": pairs, "valid": valid, "alignments": links, "flip": flip}
+    data = {"train": pairs, "valid": valid, "alignments": links, "encoding": encoding, "flip": flip}
     training = {"time_limit": None if time_limit is None else seconds(time_limit), "device": device}
     named: dict[str, dict[str, Any]] = {"data": data, "model": {"family": model, "size": size}, "training": training}
     kept = {room: {name: value for name, value in inside.items() if value} for room, inside in named.items()}
@@ -142,8 +175,9 @@ def seconds(text: str) -> float:
 
 
 def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
-    from seq2see.training.folder import VOICE
-    from seq2see.training.reporting import ConsoleVoice
+    check_training(settings, out, base)
+    from seq2see.training.config import VOICE
+    from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import new_config, train_run
 
     if settings.get("model", {}).get("family") == VOICE:
@@ -152,19 +186,19 @@ def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
     if base is not None:
         settings = _as_base(settings, base)
     config = new_config(settings)
-    with ConsoleVoice() as voice:
+    with _interruptible(out), ConsoleReporter() as voice:
         ended = train_run(config, out, voice, base=base)
     _say_end(ended, out)
 
 
 def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None:
     from seq2see.speech.training import new_config, train_voice
-    from seq2see.training.reporting import ConsoleVoice
+    from seq2see.training.reporting import ConsoleReporter
 
     if base is not None:
         raise ConfigError("--from is for models of text; a voice starts fresh")
     config = new_config(settings)
-    with ConsoleVoice() as voice:
+    with _interruptible(out), ConsoleReporter() as voice:
         ended = train_voice(config, out, voice)
     _say_end(ended, out)
 
@@ -181,36 +215,63 @@ def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
     return settings | {"model": {"family": family}, "tokenizer": tokenizer | settings.get("tokenizer", {})}
 
 
-def _resume(out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None) -> None:
-    from seq2see.training.config import merge
-    from seq2see.training.folder import VOICE, read_run_config
-    from seq2see.training.reporting import ConsoleVoice
-    from seq2see.training.run import resumed_config, train_run
+def _resume(
+    out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None, *, changed_data: bool
+) -> None:
+    from seq2see.training.config import VOICE, merge
 
-    config = read_run_config(out)
-    _same_run(config.model_dump(mode="json"), given, out)
+    check_run(out)
+    if base is not None:
+        raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
+    from seq2see.training.reporting import ConsoleReporter
+    from seq2see.training.run import renamed_data, resumed_config, train_run
+
     training = {"training": given["training"]} if given.get("training") else {}
     config = resumed_config(out, merge(training, changed))
-    with ConsoleVoice() as voice:
+    _same_run(config.model_dump(mode="json"), given, out)
+    config = renamed_data(config, out, given.get("data", {}), accept=changed_data)
+    with _interruptible(out), ConsoleReporter() as voice:
         if config.model.get("family") == VOICE:
             from seq2see.speech.training import train_voice
 
-            ended = train_voice(config, out, voice, resume=True)
+            ended = train_voice(config, out, voice, resume=True, changed_data=changed_data)
         else:
-            ended = train_run(config, out, voice, resume=True)
+            ended = train_run(config, out, voice, resume=True, changed_data=changed_data)
     _say_end(ended, out)
 
 
 def _same_run(saved: dict[str, Any], given: dict[str, Any], out: Path) -> None:
     """The whole first command with --resume behind it is fine; another one is a mistake."""
-    pairs = given.get("data", {}).get("train")
-    if pairs and list(pairs) != list(saved["data"]["train"]):
-        raise ConfigError(f"{out} was trained on {' '.join(saved['data']['train'])}, not on {' '.join(pairs)}")
+    from seq2see.formats.encodings import check_encoding
+
+    encoding = given.get("data", {}).get("encoding")
+    read_as = saved["data"]["encoding"] or "utf-8"
+    if encoding and check_encoding(encoding) != read_as:
+        raise ConfigError(f"{out} was trained on files read as {read_as}, not as {encoding}; leave --encoding away")
     family = given.get("model", {}).get("family")
     if family and family != saved["model"]["family"]:
         raise ConfigError(
             f"{out} is a {saved['model']['family']}, not a {family}{nearest(family, [saved['model']['family']])}"
         )
+    if given.get("data", {}).get("flip") and not saved["data"]["flip"]:
+        raise ConfigError(f"{out} learns from the source to the target of its pairs; --flip makes another run")
+
+
+@contextmanager
+def _interruptible(out: Path) -> Iterator[None]:
+    """Ctrl-C before the first update, or twice: says what there is to go on from."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        from seq2see.training.checkpoint import paths
+        from seq2see.training.run import resume_command
+
+        saved = paths(out / "checkpoints")
+        if saved:
+            print(f"interrupted; go on from {saved[0].name} with:\n    {resume_command(out)}", file=sys.stderr)
+        else:
+            print("interrupted before anything was saved; the same command starts again", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def _say_end(ended: Any, out: Path) -> None:
@@ -230,7 +291,8 @@ def _say_end(ended: Any, out: Path) -> None:
 
 def _show_settings() -> None:
     """Every setting, from the configuration types themselves."""
-    from seq2see.models.families import FAMILIES, config_type
+    from seq2see.models import FAMILIES
+    from seq2see.models.families import config_type
     from seq2see.text import TokenizerConfig
     from seq2see.training.config import DataConfig, TrainingConfig
 

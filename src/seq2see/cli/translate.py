@@ -1,12 +1,15 @@
 """`seq2see translate`: a line in, a line out; files with structure keep it."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from seq2see.errors import ConfigError
+from seq2see.cli.checking import check_files, check_run
+from seq2see.cli.options import Encoding
+from seq2see.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from seq2see.engines import EngineName
@@ -21,13 +24,21 @@ def translate(
         Path | None,
         typer.Argument(
             help="Text, one sentence a line; or .po .xlf .srt .jsonl, which keep their structure; plain or .gz. "
-            "[default: standard input]",
+            "[default, and -: standard input]",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Where to write.  [default: standard output]", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="List the results that deserve a look, with their lines: empty, cut off, placeholders repaired; as "
+            "TSV, or .jsonl.",
+            show_default=False,
+        ),
     ] = None,
     also: Annotated[
         list[Path] | None,
@@ -38,7 +49,10 @@ def translate(
         int, typer.Option(help="Translations for each line, side by side with tabs between; all of --json.", min=1)
     ] = 1,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A JSON object for each line: text, score, tokens, token_scores, nbest.")
+        bool,
+        typer.Option(
+            "--json", help="A JSON object for each line: text, score, tokens, token_scores, unknown_terms, nbest."
+        ),
     ] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Draw words by their probability.")] = False,
     temperature: Annotated[float, typer.Option(help="Of --sample: below 1 bolder, above 1 wilder.")] = 1.0,
@@ -52,8 +66,10 @@ def translate(
     constraints: Annotated[
         Path | None,
         typer.Option(
-            help="A glossary (source term<tab>target term, or <tab>!never), or a .jsonl with an object for each line: "
-            '{"required": [..], "forbidden": [..], "prefix": ".."}.',
+            help="A glossary, a line for each term: 막걸리<tab>makgeolli, or <tab>!beer for what is never said; or a "
+            '.jsonl with an object for each line: {"required": {"막걸리": "makgeolli"}, "forbidden": ["beer"], '
+            '"prefix": "I"}. A term that the vocabulary lacks is put in where attention tells its place; exit code 1 '
+            "if one is missing.",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +85,9 @@ def translate(
     diversity: Annotated[float, typer.Option(help="Diverse beam: what it costs to say what others say.")] = 0.0,
     workers: Annotated[
         int | None,
-        typer.Option(help="Processes.  [default: one for each core for a large file, else 1]", show_default=False),
+        typer.Option(
+            help="Processes.  [default: one for each core for a large file, else 1]", min=1, show_default=False
+        ),
     ] = None,
     engine: Annotated[
         str, typer.Option(help="torch; onnx: the same from ONNX Runtime; int8: fastest, weights rounded to 8 bits.")
@@ -80,21 +98,32 @@ def translate(
     existing: Annotated[
         str, typer.Option(help="Of .po and .xlf: keep translations that are there, or replace them.")
     ] = "keep",
-    field: Annotated[str, typer.Option(help="Of .jsonl: the field that is translated.")] = "source",
+    field: Annotated[
+        str, typer.Option(help='Of .jsonl: the field that is translated, as in {"source": "나는 학생입니다"}.')
+    ] = "source",
     into: Annotated[str, typer.Option(help="Of .jsonl: the field the translation goes to.")] = "target",
+    encoding: Encoding = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an --out file that was interrupted.")] = False,
 ) -> None:
     """Translate: exactly one line out for each line in, in order, whatever the line holds.
 
-    Empty lines stay empty. Ctrl-C keeps what is done of an --out file; --resume goes on.
+    Empty lines stay empty. Text comes out in UTF-8, a file with structure in its own encoding. Ctrl-C keeps what is
+    done of an --out file, documents included; --resume goes on.
 
     \b
     echo "나는 학생입니다" | seq2see translate runs/ko-en
     seq2see translate runs/ko-en news.ko --out news.en
     seq2see translate runs/ko-en app.po --out app.translated.po
+    seq2see translate runs/ko-en news.jsonl --field text --into english --out news.en.jsonl
     seq2see translate runs/ko-en news.ko --constraints glossary.tsv --nbest 3 --json
+    seq2see translate runs/ko-en news.ko --with runs/ko-en-2 --out both.en
     seq2see translate runs/ko-en news.ko --beam 1 --engine int8 --out news.en
     """
+    check_run(run, *(also or ()))
+    if file is not None and str(file) != "-":
+        _check_input(file, run)
+    if constraints is not None:
+        check_files(constraints)
     from seq2see.cli.translating import Job, run_job
 
     if mbr:
@@ -119,6 +148,7 @@ def translate(
         "top_p": top_p,
         "seed": seed,
     }
+    file = None if str(file) == "-" else file
     if file is None and sys.stdin.isatty():
         print("reading standard input: type a sentence, Ctrl-D to end", file=sys.stderr)
     run_job(
@@ -127,6 +157,7 @@ def translate(
             search=search_config(settings),
             file=file,
             out=None if out is None or str(out) in ("-", "/dev/stdout") else out,
+            report=report,
             form=_format(form, file),
             as_json=as_json,
             agree=bool(mbr),
@@ -137,8 +168,21 @@ def translate(
             workers=workers,
             resume=resume,
             engine=_engine(engine),
+            encoding=_encoding(encoding),
         )
     )
+
+
+def _check_input(file: Path, run: Path) -> None:
+    """A sentence in place of a file is what many try first."""
+    try:
+        check_files(file)
+    except DataError:
+        text = str(file)
+        if file.suffix or (text.isascii() and " " not in text) or file.exists():
+            raise
+        how = f"echo {shlex.quote(text)} | seq2see translate {shlex.quote(str(run))}"
+        raise DataError(f"no such file; to translate a sentence: {how}", path=file) from None
 
 
 def search_config(settings: dict[str, Any]) -> "SearchConfig":
@@ -160,6 +204,12 @@ def _engine(name: str) -> "EngineName":
     from seq2see.engines import ENGINES
 
     return {one: one for one in ENGINES}[_one_of("--engine", name, ENGINES)]  # type: ignore[index]
+
+
+def _encoding(name: str | None) -> str | None:
+    from seq2see.formats.encodings import check_encoding
+
+    return check_encoding(name)
 
 
 def _format(form: str, file: Path | None) -> str:

@@ -1,29 +1,34 @@
 """What `seq2see translate` does once its options are read: input, translations, output, progress."""
 
 import json
-import os
+import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Literal
+from typing import Literal
 
 import torch
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from seq2see import durable
+from seq2see import atomic
+from seq2see.cli.saying import say
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError
+from seq2see.formats.lines import check_text, open_bytes
+from seq2see.formats.remarks import Remark
 from seq2see.search import SearchConfig
 from seq2see.session import Request, Translation, Translator, load
-from seq2see.session.bulk import cores, translate_bulk
+from seq2see.session.bulk import cores, translate_unordered
 from seq2see.session.constraints import read_constraints
 from seq2see.session.lines import Lines, from_descriptor, one_line
-from seq2see.text.lines import check_file, open_bytes
+from seq2see.session.output import OrderedOutput, Tally
+from seq2see.session.terms import TermTally
+from seq2see.training.folder import run_digest
 
 _LARGE = 200_000  # bytes of input that are worth starting further processes for, each of which takes seconds
 _PLAIN_SECONDS = 10.0
@@ -37,6 +42,7 @@ class Job:
     search: SearchConfig
     file: Path | None
     out: Path | None
+    report: Path | None
     form: str
     as_json: bool
     agree: bool
@@ -47,13 +53,33 @@ class Job:
     workers: int | None
     resume: bool
     engine: EngineName = "torch"
+    encoding: str | None = None
+
+    def settings(self) -> dict[str, object]:
+        """What makes the result what it is, besides the input: an interrupted file goes on with the same ones only."""
+        return {
+            "run": [run_digest(run) for run in self.runs],
+            "engine": self.engine,
+            "format": self.form,
+            "json": self.as_json,
+            "mbr": self.agree,
+            "prefix": self.prefix,
+            "constraints": _digest(self.constraints),
+            "existing": self.existing,
+            "fields": list(self.fields),
+            **self.search.model_dump(mode="json"),
+        }
+
+
+def _digest(path: Path | None) -> str | None:
+    """Of a file; what can be read only once goes by its name."""
+    return None if path is None else atomic.digest(path) if path.is_file() else str(path)
 
 
 def run_job(job: Job) -> None:
-    if job.resume and (job.out is None or job.form != "text"):
-        raise ConfigError("--resume goes on with a text file that was interrupted; it needs --out")
-    if job.file is not None:
-        check_file(job.file)
+    if job.resume and job.out is None:
+        raise ConfigError("--resume goes on with a file that was interrupted; it needs --out")
+    _check_files(job)
     torch.set_num_threads(1)
     translator = load(job.runs, engine=job.engine)
     if job.form == "text":
@@ -64,41 +90,109 @@ def run_job(job: Job) -> None:
         translate_file(job, translator)
 
 
+def _check_files(job: Job) -> None:
+    """What is read is there, and nothing of it is written to: said before anything is opened."""
+    if job.file is not None and job.form == "text":
+        check_text(job.file, job.encoding)
+    inputs = (job.file if job.file is not None else 0, job.constraints, *job.runs)
+    atomic.check_output(job.out if job.out is not None else 1, *inputs)
+    if job.report is not None:
+        atomic.check_output(job.report, *inputs)
+        if job.out is not None and job.report.resolve() == job.out.resolve():
+            raise ConfigError(f"--report and --out name the same file, {job.out}; name two")
+
+
+def open_output(job: Job, unit: str) -> OrderedOutput:
+    """Where the results go. `unit` is what is counted in messages."""
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    go_on = shlex.join(["seq2see", *words, "--resume"])
+    return OrderedOutput(job.out, job.settings(), report=job.report, resume=job.resume, unit=unit, go_on=go_on)
+
+
+def deserve_a_look(tally: Tally, report: Path | None) -> str:
+    """How many results of each kind deserve it, the first lines, and where all of them are; empty if none do."""
+    kinds = []
+    for problem, count in tally.counts.items():
+        if problem != "not translated":  # told with its reason
+            lines = ", ".join(map(str, tally.lines[problem]))
+            kinds.append(f"{count:,} {problem} (line {lines}{', ...' if count > len(tally.lines[problem]) else ''})")
+    where = f"{report} lists them" if report is not None else "--report FILE lists them"
+    return f"look at {', '.join(kinds)}; {where}" if kinds else ""
+
+
 def _translate_lines(job: Job, translator: Translator) -> None:
+    terms = TermTally()
     with ExitStack() as stack:
         lines = _input(job, stack)
-        output = stack.enter_context(Output(job.out, resume=job.resume))
-        told = stack.enter_context(Told(job.file, lines))
-        for translation in _translations(job, translator, lines, output.done):
-            output.write(_line(job, translation))
+        output = stack.enter_context(open_output(job, "lines"))
+        told = stack.enter_context(LineProgress(job.file, lines, output.made))
+        finished = stack.enter_context(closing(_translations(job, translator, _requests(job, lines, output))))
+        for request, translation in finished:
+            about = [
+                Remark(request.number + 1, "", problem, request.text, translation.text)
+                for problem in translation.problems()
+            ]
+            output.put(request.number, _line(job, translation).encode() + b"\n", about)
+            terms.add(request.number + 1, translation.unknown_terms)
             told.advance()
     if lines.broken:
         some = ", ".join(map(str, lines.repaired)) + ("" if lines.broken <= len(lines.repaired) else ", ...")
-        print(
-            f"seq2see: {lines.broken} line{'s are' if lines.broken > 1 else ' is'} not valid UTF-8 (line {some}); what "
-            "could not be read became U+FFFD",
-            file=sys.stderr,
+        say(
+            f"{lines.broken} line{'s are' if lines.broken > 1 else ' is'} not valid UTF-8 (line {some}); what could "
+            "not be read became U+FFFD"
         )
+    piped = job.file is None and job.out is None and job.report is None
+    if (look := deserve_a_look(output.tally, job.report)) and not piped:
+        say(look)
+    tell_terms(terms)
 
 
-def _translations(job: Job, translator: Translator, lines: Lines, skip: int) -> Iterator[Translation]:
-    windows = _requests(job, lines, skip)
+def tell_terms(terms: TermTally, what: str = "line") -> None:
+    """A line for each required term that the vocabulary lacks; exit code 1 if one is missing from the output."""
+    for warning in terms.warnings(what):
+        say(f"warning: {warning}")
+    if terms.missing:
+        raise typer.Exit(1)
+
+
+def _translations(
+    job: Job, translator: Translator, windows: Iterator[list[Request]]
+) -> Generator[tuple[Request, Translation]]:
+    """Each as soon as it is finished."""
     workers = job.workers if job.workers is not None else cores() if _is_large(job.file) else 1
     if workers == 1:
         for window in windows:
-            yield from translator.translate_all(window, job.search, agree=job.agree)
-    else:
-        requests = (request for window in windows for request in window)
-        yield from translate_bulk(job.runs, requests, job.search, workers=workers, engine=job.engine, agree=job.agree)
+            for place, translation in translator.translate_unordered(window, job.search, agree=job.agree):
+                yield window[place], translation
+        return
+    under_way: dict[int, Request] = {}
+    requests = _remembered((request for window in windows for request in window), under_way)
+    for place, translation in translate_unordered(
+        job.runs, requests, job.search, workers=workers, engine=job.engine, agree=job.agree
+    ):
+        yield under_way.pop(place), translation
 
 
-def _requests(job: Job, lines: Lines, skip: int) -> Iterator[list[Request]]:
-    constraints = read_constraints(job.constraints, job.prefix)
+def _remembered(requests: Iterator[Request], under_way: dict[int, Request]) -> Iterator[Request]:
+    for place, request in enumerate(requests):
+        under_way[place] = request
+        yield request
+
+
+def _requests(job: Job, lines: Lines, output: OrderedOutput) -> Iterator[list[Request]]:
+    """Those that are still to be made, in windows; none before the input has proven to be the right one."""
+    constraints = read_constraints(job.constraints, job.prefix, job.encoding)
     number = 0
+    waiting: list[Request] = []
     for window in lines.windows():
-        requests = [constraints.request(text, number + place) for place, text in enumerate(window)]
-        number += len(window)
-        yield [request for request in requests if request.number >= skip]
+        for text in window:
+            request = constraints.request(text, number)
+            if output.wants(number, text.encode(errors="surrogatepass")):
+                waiting.append(request)
+            number += 1
+        if output.proven:
+            yield waiting
+            waiting = []
 
 
 def _is_large(file: Path | None) -> bool:
@@ -107,9 +201,9 @@ def _is_large(file: Path | None) -> bool:
 
 def _input(job: Job, stack: ExitStack) -> Lines:
     if job.file is None:
-        return from_descriptor(sys.stdin.fileno())
+        return from_descriptor(sys.stdin.fileno(), job.encoding)
     stream = stack.enter_context(open_bytes(job.file))
-    return Lines(lambda: stream.read(1 << 16))
+    return Lines(lambda: stream.read(1 << 16), encoding=job.encoding, path=job.file)
 
 
 def _line(job: Job, translation: Translation) -> str:
@@ -120,83 +214,14 @@ def _line(job: Job, translation: Translation) -> str:
     return "\t".join(one_line(one.text).replace("\t", " ") for one in translation.nbest)
 
 
-class Output:
-    """Standard output, or a file that gets its name when it is whole; until then it is `name.part`."""
-
-    def __init__(self, path: Path | None, *, resume: bool) -> None:
-        self.path = path
-        self.straight = path is not None and durable.is_stream(path)
-        self.part = path if path is None or self.straight else path.with_name(path.name + ".part")
-        self.done = _whole_lines(self.part) if resume and self.part is not None else 0
-        self._waiting = 0.0
-        self._file: IO[bytes] = sys.stdout.buffer if self.part is None else self._open(self.part, resume=resume)
-
-    def _open(self, part: Path, *, resume: bool) -> IO[bytes]:
-        try:
-            return part.open("ab" if resume else "wb")
-        except OSError as error:
-            raise durable.cannot_write(part, error) from None
-
-    def write(self, line: str) -> None:
-        self._file.write(line.encode() + b"\n")
-        self.done += 1
-        if self.path is None and time.monotonic() - self._waiting > 0.05:  # soon enough for a person, rare enough
-            self._file.flush()
-            self._waiting = time.monotonic()
-
-    def __enter__(self) -> "Output":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._file.flush()
-            if self.path is None or self.part is None:
-                return
-            if self.straight:
-                self._file.close()
-                return
-            os.fsync(self._file.fileno())
-            self._file.close()
-            if kind is None:
-                self.part.rename(self.path)
-                durable.sync_folder(self.path.parent)
-            elif not self.done:
-                self.part.unlink(missing_ok=True)
-            else:
-                print(
-                    f"seq2see: {self.done} lines are in {self.part}; the same command with --resume goes on",
-                    file=sys.stderr,
-                )
-        except OSError as error:
-            if kind is None and not isinstance(error, BrokenPipeError):
-                raise durable.cannot_write(self.path or Path("standard output"), error) from None
-            if kind is None:
-                raise
-
-
-def _whole_lines(part: Path) -> int:
-    """Lines in an interrupted file, which is cut behind the last whole one."""
-    if not part.exists():
-        raise ConfigError(f"{part}: no such file; there is nothing to resume")
-    count = end = offset = 0
-    with part.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            count += chunk.count(b"\n")
-            if (last := chunk.rfind(b"\n")) >= 0:
-                end = offset + last + 1
-            offset += len(chunk)
-    os.truncate(part, end)
-    return count
-
-
-class Told:
+class LineProgress:
     """Progress on stderr while a file is translated: a bar in a terminal, a line now and then elsewhere."""
 
-    def __init__(self, file: Path | None, lines: Lines) -> None:
+    def __init__(self, file: Path | None, lines: Lines, before: int = 0) -> None:
+        """before: lines that an earlier call has done."""
         self._size = None if file is None or file.suffix == ".gz" else file.stat().st_size
-        self._lines, self._began, self._told, self._count = lines, time.monotonic(), time.monotonic(), 0
+        self._lines, self._began, self._told = lines, time.monotonic(), time.monotonic()
+        self._before = self._count = before
         self._bar: Progress | None = None
         console = Console(stderr=True)
         self._quiet = file is None
@@ -204,14 +229,14 @@ class Told:
             speed = TextColumn("{task.fields[count]:,} lines  {task.fields[speed]:,.0f} a second")
             columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), speed)
             self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task("", total=self._size, count=0, speed=0.0)
+            self._task = self._bar.add_task("", total=self._size, count=before, speed=0.0)
 
     def advance(self) -> None:
         self._count += 1
         if self._quiet or (self._count % 16 and self._bar is None):
             return
         now = time.monotonic()
-        speed = self._count / max(now - self._began, 1e-9)
+        speed = (self._count - self._before) / max(now - self._began, 1e-9)
         if self._bar is not None:
             # What was read runs ahead of what is done, by the lines that are under way.
             share = self._lines.bytes_read * self._count / max(1, self._lines.count)
@@ -220,7 +245,7 @@ class Told:
             self._told = now
             print(f"{self._count:,} lines ({speed:,.0f} a second)", file=sys.stderr)
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "LineProgress":
         if self._bar is not None:
             self._bar.start()
         return self

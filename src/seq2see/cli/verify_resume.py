@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from seq2see.cli.checking import check_run
+from seq2see.cli.saying import PREFIX
 from seq2see.errors import RunError
 
 
@@ -27,8 +29,12 @@ def verify_resume(
     seq2see verify-resume recipes/dates-luong.toml
     seq2see verify-resume runs/ko-en --steps 40 --kills 3
     """
-    from seq2see import durable
+    from seq2see import atomic
 
+    if not config.exists():
+        raise RunError(f"{config}: no such recipe or run folder")
+    if config.is_dir():
+        check_run(config)
     with tempfile.TemporaryDirectory(prefix="seq2see-verify-") as folder:
         recipe = _recipe(config, Path(folder))
         command = [sys.executable, "-m", "seq2see", "train", "--recipe", str(recipe), *_settings(steps)]
@@ -40,7 +46,7 @@ def verify_resume(
             typer.echo(f"killed at step {step}, resumed", err=True)
             command = [sys.executable, "-m", "seq2see", "train", "--resume"]
         _run([*command, "--out", str(broken)])
-        ours, theirs = (durable.digest(path / "model.safetensors") for path in (straight, broken))
+        ours, theirs = (atomic.digest(path / "model.safetensors") for path in (straight, broken))
     typer.echo(f"straight     {ours}\ninterrupted  {theirs}")
     if ours != theirs:
         raise RunError("the interrupted run ended with other weights: resume is not exact here; please report this")
@@ -48,9 +54,15 @@ def verify_resume(
 
 
 def _settings(steps: int) -> list[str]:
-    """Few updates, saved often; one thread, because a probe may choose differently the second time."""
+    """Few updates, saved often; one thread and no time limit, because a probe may find otherwise the second time."""
     every = max(1, steps // 6)
-    chosen = {"steps": steps, "save_every": every, "validate_every": max(1, steps // 2), "threads": 1}
+    chosen = {
+        "steps": steps,
+        "save_every": every,
+        "validate_every": max(1, steps // 2),
+        "threads": 1,
+        "time_limit": None,
+    }
     return [word for name, value in chosen.items() for word in ("--set", f"training.{name}={value}")]
 
 
@@ -93,9 +105,12 @@ def _inline(value: object) -> str:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RunError(
-            f"training failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
-        )
+        raise RunError(f"training failed: {last_line(done.stderr) or done.returncode}")
+
+
+def last_line(output: str) -> str:
+    """What another seq2see said at last, without the name of the program: it will get one."""
+    return output.strip().rpartition("\n")[2].removeprefix(PREFIX)
 
 
 def _run_and_kill(command: list[str], out: Path, step: int) -> int:
@@ -107,8 +122,8 @@ def _run_and_kill(command: list[str], out: Path, step: int) -> int:
         time.sleep(0.02)
         made = metrics.read_text().count('"loss"') if metrics.exists() else 0
     if process.poll() is not None:
-        error = (process.stderr.read() if process.stderr else "").strip()
-        raise RunError(f"training ended before it could be killed: {error.splitlines()[-1] if error else 'finished'}")
+        error = last_line(process.stderr.read() if process.stderr else "")
+        raise RunError(f"training ended before it could be killed: {error or 'finished'}")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     return made

@@ -6,7 +6,7 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see.text import Pair
+from seq2see.formats import Pair
 
 Mask = NDArray[np.bool_]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see.data.store import Group, Store
+from seq2see.data.store import CorpusRange, Store
 
 POOL = 1 << 15
 Indices = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Order:
         return indices
 
 
-def _turn(group: Group, count: int) -> int:
+def _turn(group: CorpusRange, count: int) -> int:
     """How far each epoch starts behind the last, where a weight is not a whole number."""
     return count if count % max(1, group.end - group.start) else 0
 

@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.data.keys import Keys, Mask, as_mask, as_numbers, loosen, repeated
 from seq2see.data.shift import Shape, Shift, find_shifts
-from seq2see.errors import DataError
-from seq2see.text import Pair
+from seq2see.errors import DataError, printable
+from seq2see.formats import Pair
 
 EXAMPLES = 5
 """How many line numbers a finding names."""
@@ -48,10 +48,18 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """How many pairs, and the lines of the first few."""
+    """How many pairs, and the lines of the first few; of several files also which file each of them is in."""
 
     count: int
     lines: tuple[int, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """`12`, or `a.tsv:12` where there are several files."""
+        if not self.files:
+            return tuple(map(str, self.lines))
+        return tuple(f"{printable(file)}:{line}" for file, line in zip(self.files, self.lines, strict=True))
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ class Overlap:
 
 
 @dataclass(frozen=True)
-class Report:
+class DataReport:
     """Everything `seq2see data` has to say about the pairs."""
 
     pairs: int
@@ -100,10 +108,12 @@ class Report:
         ]
         for shift in self.shifts:
             where = f"{abs(shift.by)} line{'s' * (abs(shift.by) > 1)} further {'down' if shift.by > 0 else 'up'}"
-            text.append(f"  from line {shift.first} to {shift.last}, targets seem to stand {where}")
+            file = f"{printable(shift.file)}: " if shift.file else ""
+            text.append(f"  {file}from line {shift.first} to {shift.last}, targets seem to stand {where}")
         for name, overlap in self.overlaps.items():
             text.append(
-                f"of {overlap.pairs:,} pairs in {name}, the training pairs hold (nearly: but for case, spaces, marks)"
+                f"of {overlap.pairs:,} pairs in {printable(name)}, the training pairs hold (nearly: but for case, "
+                "spaces, marks)"
             )
             text.append(_line("  the same pair", overlap.same_pair))
             text.append(_line("  the same source", overlap.same_source))
@@ -112,36 +122,57 @@ class Report:
         return text
 
     def to_json(self) -> str:
-        """The report for programs: one line of JSON with the names of the fields."""
-        fields = asdict(self)
+        """The report for programs: one line of JSON with the names of the fields; files where there are several."""
+
+        def stated(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+            return {name: value for name, value in items if value or name not in ("files", "file")}
+
+        fields = asdict(self, dict_factory=stated)
         fields["ratio"] = self.ratio._asdict()
-        fields["shifts"] = [shift._asdict() for shift in self.shifts]
+        fields["shifts"] = [stated(shift._asdict().items()) for shift in self.shifts]
         return json.dumps(fields, ensure_ascii=False)
 
 
-def report(pairs: Iterable[Pair], *, held_out: Mapping[str, Iterable[Pair]] | None = None) -> Report:
+def report(pairs: Iterable[Pair], *, held_out: Mapping[str, Iterable[Pair]] | None = None) -> DataReport:
     """Look at training pairs, and at what they share with held-out sets (`{"test": pairs}`)."""
+    return report_files([("", pairs)], held_out=held_out)
+
+
+def report_files(
+    files: Iterable[tuple[str, Iterable[Pair]]], *, held_out: Mapping[str, Iterable[Pair]] | None = None
+) -> DataReport:
+    """The same of several files with their names: findings say which one they are in."""
     seen = Keys(loose=bool(held_out))
-    source, target, ratios = Shape(), Shape(), array("d")
-    for pair in pairs:
-        seen.add(pair)
-        source.add(pair.source)
-        target.add(pair.target)
-        ratios.append(_log_ratio(pair.source, pair.target))
-    lines, empty, copies = as_numbers(seen.line), as_mask(seen.empty), as_mask(seen.copy)
+    ratios = array("d")
+    names: list[str] = []
+    starts: list[int] = []
+    shifts: list[Shift] = []
+    for name, pairs in files:
+        names.append(name)
+        starts.append(len(seen.line))
+        source, target = Shape(), Shape()
+        for pair in pairs:
+            seen.add(pair)
+            source.add(pair.source)
+            target.add(pair.target)
+            ratios.append(_log_ratio(pair.source, pair.target))
+        # a copy: an array that numpy looks into could not grow with the next file
+        shifts += find_shifts(source, target, np.array(seen.line[starts[-1] :], np.int64), name)
+    where = _Where(as_numbers(seen.line), names if len(names) > 1 else [], starts)
+    lines, empty, copies = where.lines, as_mask(seen.empty), as_mask(seen.copy)
     whole = ~empty & ~copies
     logs = np.frombuffer(ratios, np.float64)
     ratio = _usual_ratio(logs[whole])
     duplicates = repeated(as_numbers(seen.pair), ~empty)
-    return Report(
+    return DataReport(
         pairs=len(lines),
         ratio=ratio,
-        empty=_finding(empty, lines),
-        duplicates=_finding(duplicates, lines),
-        other_targets=_finding(repeated(as_numbers(seen.source), ~empty & ~duplicates), lines),
-        copies=_finding(copies, lines),
-        far_ratios=_finding(whole & (np.abs(logs - ratio.median) > FAR * ratio.spread), lines),
-        shifts=find_shifts(source, target, lines),
+        empty=where.finding(empty),
+        duplicates=where.finding(duplicates),
+        other_targets=where.finding(repeated(as_numbers(seen.source), ~empty & ~duplicates)),
+        copies=where.finding(copies),
+        far_ratios=where.finding(whole & (np.abs(logs - ratio.median) > FAR * ratio.spread)),
+        shifts=tuple(shifts),
         overlaps={name: _overlap(seen, others) for name, others in (held_out or {}).items()},
     )
 
@@ -170,10 +201,11 @@ def write_tsv(pairs: Iterable[Pair], path: str | Path) -> int:
     The file appears under its name only when it is complete: an error on the way leaves what was there before.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary: Path | None = None
     count = 0
     try:
-        with temporary.open("wb") as file:
+        temporary, file = atomic.open_temporary(path)
+        with file:
             with _packed(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream:
                 for pair in pairs:
                     row = f"{pair.source.translate(_TO_SPACE)}\t{pair.target.translate(_TO_SPACE)}\n"
@@ -182,19 +214,30 @@ def write_tsv(pairs: Iterable[Pair], path: str | Path) -> int:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        durable.sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror or 'input/output error'}", path=path) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
     return count
 
 
 _TO_SPACE = str.maketrans("\t\n\r", "   ")
 
 
-def _finding(mask: Mask, lines: NDArray[np.int64]) -> Finding:
-    return Finding(int(mask.sum()), tuple(int(line) for line in lines[np.flatnonzero(mask)[:EXAMPLES]]))
+class _Where(NamedTuple):
+    """The line of each pair, and at which pair each file begins; no names for a file that is alone."""
+
+    lines: NDArray[np.int64]
+    names: list[str]
+    starts: list[int]
+
+    def finding(self, mask: Mask) -> Finding:
+        places = np.flatnonzero(mask)[:EXAMPLES]
+        files = np.searchsorted(self.starts, places, side="right") - 1 if self.names else ()
+        lines = tuple(int(line) for line in self.lines[places])
+        return Finding(int(mask.sum()), lines, tuple(self.names[file] for file in files))
 
 
 def _log_ratio(source: str, target: str) -> float:
@@ -216,7 +259,7 @@ def _overlap(seen: Keys, pairs: Iterable[Pair]) -> Overlap:
     lines, whole = as_numbers(held_out.line), ~as_mask(held_out.empty)
 
     def shared(ours: "array[int]", theirs: "array[int]") -> Finding:
-        return _finding(whole & np.isin(as_numbers(theirs), as_numbers(ours)), lines)
+        return _Where(lines, [], []).finding(whole & np.isin(as_numbers(theirs), as_numbers(ours)))
 
     return Overlap(
         pairs=len(lines),
@@ -229,7 +272,7 @@ def _overlap(seen: Keys, pairs: Iterable[Pair]) -> Overlap:
 
 def _line(what: str, finding: Finding) -> str:
     more = ", …" if finding.count > len(finding.lines) else ""
-    where = f"line {', '.join(map(str, finding.lines))}{more}" if finding.lines else ""
+    where = f"{'' if finding.files else 'line '}{', '.join(finding.places)}{more}" if finding.lines else ""
     return f"{what:<28}{finding.count:>9,}  {where}".rstrip()
 
 

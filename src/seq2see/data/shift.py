@@ -35,6 +35,7 @@ class Shift(NamedTuple):
     first: int
     last: int
     by: int
+    file: str = ""
 
 
 class Shape:
@@ -53,7 +54,7 @@ class Shape:
         self.end_mark.append(_END_MARKS.get(text.rstrip(" \"'”’»)")[-1:], 0))
 
 
-def find_shifts(source: Shape, target: Shape, lines: NDArray[np.int64]) -> tuple[Shift, ...]:
+def find_shifts(source: Shape, target: Shape, lines: NDArray[np.int64], file: str = "") -> tuple[Shift, ...]:
     """Runs that fit better when slipped, in the order of the file; where two overlap, the better one."""
     length = np.frombuffer(target.length, np.float32) - np.frombuffer(source.length, np.float32)
     if len(length) <= FARTHEST:
@@ -72,7 +73,7 @@ def find_shifts(source: Shape, target: Shape, lines: NDArray[np.int64]) -> tuple
     for _, start, stop, by in sorted(runs, reverse=True):
         if all(stop <= begin or start >= end for begin, end in taken):
             taken.append((start, stop))
-            shifts.append(Shift(int(lines[start]), int(lines[stop - 1]), by))
+            shifts.append(Shift(int(lines[start]), int(lines[stop - 1]), by, file))
     return tuple(sorted(shifts))
 
 

@@ -7,16 +7,18 @@ builtin:phrases        a corpus that seq2see makes itself; builtin:phrases,count
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from seq2see.data import corpora
+from seq2see import corpora
 from seq2see.errors import DataError
-from seq2see.text import NormalForm, Pair, is_one_file, normalise, read_pairs
-from seq2see.text.lines import read_lines
+from seq2see.formats import Pair, is_one_file, read_pairs
+from seq2see.formats.encodings import check_encoding
+from seq2see.formats.lines import read_lines
+from seq2see.text import NormalForm, normalise
 
 BUILTIN = "builtin:"
 Split = Literal["train", "validation", "test"]
@@ -42,6 +44,7 @@ class Source:
     alignments: str | None = None
     split: Split = "train"
     flip: bool = False  # target to source
+    encoding: str | None = None  # of files that do not state it themselves; None is UTF-8
 
     @property
     def name(self) -> str:
@@ -65,7 +68,11 @@ class Source:
         if self.builtin is not None:
             return self._made()
         pairs = read_pairs(
-            self.paths, form=self.form, source_language=self.source_language, target_language=self.target_language
+            self.paths,
+            form=self.form,
+            source_language=self.source_language,
+            target_language=self.target_language,
+            encoding=self.encoding,
         )
         return (Sample(pair, None) for pair in pairs) if self.alignments is None else self._aligned(pairs)
 
@@ -91,13 +98,14 @@ class Source:
         if next(links, None) is not None:
             raise DataError(f"has more than {number} lines but {self.name} has {number} pairs", path=path)
 
-    def fingerprint(self) -> list[object]:
-        """What tells whether the input is the one a store was built from: sizes and times, not contents."""
+    def fingerprint(self, digests: Mapping[str, str]) -> list[object]:
+        """What tells whether the input is the one a store was built from: the SHA-256 of each file, not its place."""
         if self.builtin is not None:
             return [self.name, self.split, self.form, self.flip]
-        files = [Path(path) for path in (*self.paths, *([self.alignments] if self.alignments else []))]
-        stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-        return [stats, self.form, self.source_language, self.target_language, self.flip]
+        contents = [digests[path] for path in (*self.paths, *([self.alignments] if self.alignments else []))]
+        kinds = [Path(path).suffixes for path in self.paths]  # how a file is read follows from its name
+        languages = [self.source_language, self.target_language]
+        return [contents, kinds, self.form, *languages, self.flip, self.encoding]
 
 
 def flipped(sample: Sample) -> Sample:
@@ -111,7 +119,7 @@ def read_links(text: str, path: Path, line: int) -> Links:
     """A line in Pharaoh form: `0-0 1-2 2-1`, source word - target word."""
     links = []
     for link in text.split():
-        match = re.fullmatch(r"(\d+)[-p](\d+)", link)
+        match = re.fullmatch(r"([0-9]{1,9})[-p]([0-9]{1,9})", link)
         if match is None:
             raise DataError(
                 f"'{link[:20]}' is not a link; expected source-target numbers such as 0-0 1-2", path=path, line=line
@@ -129,8 +137,10 @@ def parse_sources(
     alignments: str | None = None,
     split: Split = "train",
     flip: bool = False,
+    encoding: str | None = None,
 ) -> list[Source]:
     """What the command line names; plain text files belong together two by two."""
+    encoding = check_encoding(encoding)
     sources: list[Source] = []
     waiting: list[tuple[str, float]] = []
     for spec in specs:
@@ -142,7 +152,9 @@ def parse_sources(
         if alone or len(waiting) == 2:
             weights = [weight for _, weight in waiting if weight != 1.0] or [1.0]
             paths = tuple(path for path, _ in waiting)
-            sources.append(Source(paths, weights[0], form, source_language, target_language, alignments, split, flip))
+            sources.append(
+                Source(paths, weights[0], form, source_language, target_language, alignments, split, flip, encoding)
+            )
             waiting = []
     if waiting:
         raise DataError(
@@ -156,15 +168,18 @@ def parse_sources(
     return sources
 
 
+def split_weight(spec: str) -> tuple[str, str]:
+    """`a.tsv:2` -> `a.tsv` and `:2`; a name that ends like that on disk is taken as it is."""
+    match = re.fullmatch(r"(.+)(:\d+(?:\.\d+)?)", spec)
+    return (spec, "") if match is None or Path(spec).exists() else (match[1], match[2])
+
+
 def _weight(spec: str) -> tuple[str, float]:
-    """`a.tsv:2` -> a.tsv and 2; a name that ends like that on disk is taken as it is."""
-    match = re.fullmatch(r"(.+):(\d+(?:\.\d+)?)", spec)
-    if match is None or Path(spec).exists():
-        return spec, 1.0
-    weight = float(match[2])
+    path, ending = split_weight(spec)
+    weight = float(ending[1:] or 1)
     if weight <= 0:
-        raise DataError(f"weight {match[2]} leaves nothing; give a positive number", path=match[1])
-    return match[1], weight
+        raise DataError(f"weight {ending[1:]} leaves nothing; give a positive number", path=path)
+    return path, weight
 
 
 def first_pairs(sources: Sequence[Source], limit: int) -> Iterator[Pair]:

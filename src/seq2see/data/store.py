@@ -2,16 +2,18 @@
 
 source.ids target.ids     all ids one behind the other
 source.ends target.ends   where each pair's ids end (int64)
+*.lengths                 how many each pair has (uint16)
 links.ids links.ends      pieces that belong together, as source * 2^16 + target, where alignments are known
-store.json                what it was built from; written last, so a store without it is not one
+store.json                what it was built from, size and SHA-256 of each file; written last, when they are on the disk
 """
 
+import hashlib
 import json
 import mmap
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -19,19 +21,21 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.data.sources import Links, Sample, Source
-from seq2see.errors import DataError
+from seq2see.errors import DataError, RunError
 from seq2see.text import Tokenizer
 from seq2see.vocabulary import EOS
 
-VERSION = 2
+VERSION = 3
+_ABOUT = "store.json"
 _LONGEST = (1 << 16) - 1  # pieces on a side, or links of a pair: what a length of two bytes can say
+_PARTS = ("ids", "ends", "lengths")
 _CHUNK = 1024  # pairs that are cut into pieces in one call
 Ids = NDArray[np.uint32]
 
 
-class Group(NamedTuple):
+class CorpusRange(NamedTuple):
     """A corpus of the mixture inside the store: pairs start .. end - 1, each `weight` times in an epoch."""
 
     start: int
@@ -47,6 +51,7 @@ class Column:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
         self._ids = os.open(folder / f"{name}.ids", os.O_RDONLY)
         self._ends = os.open(folder / f"{name}.ends", os.O_RDONLY)
         weakref.finalize(self, _close, self._ids, self._ends)
@@ -58,7 +63,10 @@ class Column:
     def row(self, index: int) -> Ids:
         length = int(self._lengths[index])
         end = int.from_bytes(os.pread(self._ends, 8, 8 * index), "little")
-        return np.frombuffer(os.pread(self._ids, 4 * length, 4 * (end - length)), dtype=np.uint32)
+        ids = os.pread(self._ids, 4 * length, 4 * (end - length)) if end >= length else b""
+        if len(ids) != 4 * length:
+            raise RunError(f"{self._folder}: its ids were changed while training read them; go on with --resume")
+        return np.frombuffer(ids, dtype=np.uint32)
 
     def lengths(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._lengths[indices].astype(np.int64)
@@ -74,11 +82,11 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.about: dict[str, Any] = json.loads((folder / "store.json").read_text())
+        self.about: dict[str, Any] = atomic.read_json(folder / _ABOUT)
         self.source = Column(folder, "source")
         self.target = Column(folder, "target")
         self.links = Column(folder, "links") if self.about["links"] else None
-        self.groups = [Group(*group) for group in self.about["groups"]]
+        self.groups = [CorpusRange(*group) for group in self.about["groups"]]
 
     def __len__(self) -> int:
         return len(self.source)
@@ -105,21 +113,25 @@ def build(
     with_links: bool,
     fingerprint: str,
     advance: Callable[[int], None],
+    say: Callable[[str], None] = lambda text: None,
 ) -> Store:
     """Cuts every pair that `keep` wants into pieces and writes them; an existing store of the same input is reused.
 
-    `advance` is told how many more pairs were read.
+    `advance` is told how many more pairs were read, `say` that a store was damaged.
     """
     if is_current(folder, fingerprint):
-        return Store(folder)
+        problem = damage(folder)
+        if problem is None:
+            return Store(folder)
+        say(f"{folder}: {problem}; it is built again")
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     try:
+        folder.mkdir(parents=True)
         with _Writer(folder) as writer:
             groups = [_add(writer, source, tokenizers, limits, keep, with_links, advance) for source in sources]
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise durable.cannot_write(folder, error) from None
+        raise atomic.cannot_write(folder, error) from None
     about = {
         "version": VERSION,
         "fingerprint": fingerprint,
@@ -128,20 +140,43 @@ def build(
         "too_long": writer.too_long,
         "links": writer.linked,
         "groups": groups,
+        "files": {path.name: [path.stat().st_size, atomic.digest(path)] for path in writer.paths()},
     }
     if not writer.pairs:
         shutil.rmtree(folder, ignore_errors=True)
         raise DataError(_nothing_left(writer, limits), path=sources[0].name)
-    durable.write_json(folder / "store.json", about)
+    atomic.write_json(folder / _ABOUT, about | {"sha256": _own_digest(about)})
     return Store(folder)
 
 
 def is_current(folder: Path, fingerprint: str) -> bool:
     try:
-        about = json.loads((folder / "store.json").read_text())
-    except (OSError, ValueError):
+        about = atomic.read_json(folder / _ABOUT)
+        return bool(about["version"] == VERSION and about["fingerprint"] == fingerprint)
+    except (OSError, ValueError, KeyError, TypeError):
         return False
-    return bool(about.get("version") == VERSION and about.get("fingerprint") == fingerprint)
+
+
+def damage(folder: Path) -> str | None:
+    """What is wrong with a store that has its store.json, or None if every file is what was written."""
+    try:
+        about = atomic.read_json(folder / _ABOUT)
+        if about["sha256"] != _own_digest(about):
+            return f"{_ABOUT} was changed"
+        for name, (size, digest) in about["files"].items():
+            if (folder / name).stat().st_size != size:
+                return f"{name} has {(folder / name).stat().st_size:,} bytes where {size:,} were written"
+            if atomic.digest(folder / name) != digest:
+                return f"{name} is damaged (its SHA-256 is not the one in store.json)"
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"is incomplete or damaged ({type(error).__name__})"
+    return None
+
+
+def _own_digest(about: Mapping[str, Any]) -> str:
+    """Of store.json itself: the ranges and weights of its corpora are part of what is learned from."""
+    content = {name: value for name, value in about.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _nothing_left(writer: "_Writer", limits: Limits) -> str:
@@ -165,14 +200,21 @@ class _Writer:
 
     def __enter__(self) -> "_Writer":
         for name in self._ends:
-            ids, ends, lengths = ((self.folder / f"{name}.{part}").open("wb") for part in ("ids", "ends", "lengths"))
+            ids, ends, lengths = ((self.folder / f"{name}.{part}").open("wb") for part in _PARTS)
             self._files[name] = ids, ends, lengths
         return self
 
     def __exit__(self, *problem: object) -> None:
+        """On the disk before store.json vouches for them."""
         for files in self._files.values():
             for file in files:
-                file.close()
+                with file:
+                    if problem[0] is None:
+                        file.flush()
+                        os.fsync(file.fileno())
+
+    def paths(self) -> list[Path]:
+        return [self.folder / f"{name}.{part}" for name in self._ends for part in _PARTS]
 
     def add(self, source: Sequence[int], target: Sequence[int], links: Sequence[int]) -> None:
         self.pairs += 1
@@ -193,7 +235,7 @@ def _add(
     keep: Callable[[Sample], bool],
     with_links: bool,
     advance: Callable[[int], None],
-) -> Group:
+) -> CorpusRange:
     start = writer.pairs
     kept = (sample for sample in source.samples() if keep(sample))
     while chunk := list(islice(kept, _CHUNK)):
@@ -205,7 +247,7 @@ def _add(
             else:
                 writer.add(source_ids, target_ids, links)
         advance(len(chunk))
-    return Group(start, writer.pairs, source.weight)
+    return CorpusRange(start, writer.pairs, source.weight)
 
 
 def _cut(

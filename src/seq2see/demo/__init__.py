@@ -10,7 +10,7 @@ running    all of it in order
 
 from seq2see.demo.findings import Findings, show
 from seq2see.demo.plan import Plan
+from seq2see.demo.progress import Watching
 from seq2see.demo.running import run
-from seq2see.demo.watching import Watching
 
 __all__ = ["Findings", "Plan", "Watching", "run", "show"]

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from seq2see import durable
-from seq2see.data import corpora
-from seq2see.data.corpora import Example
+from seq2see import atomic, corpora
+from seq2see.corpora import Example
 from seq2see.demo.plan import CORPUS, EDGES, Plan
 
 _MOST = 20_000  # test sentences looked through: long ones are rarer
@@ -35,7 +34,7 @@ def write_test(plan: Plan) -> list[Example]:
 
 def _write(path: Path, examples: Iterable[Example]) -> None:
     lines = (f"{example.source}\t{example.target}\n" for example in examples)
-    durable.write_file(path, "".join(lines).encode())
+    atomic.write_file(path, "".join(lines).encode())
 
 
 def crossings(example: Example) -> int:

@@ -1,6 +1,5 @@
 """What came of it: quality by length for both, a long sentence, what attention looked at, and report.html."""
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,18 +10,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from seq2see import durable
-from seq2see.data.corpora import Example
+from seq2see.corpora import Example
 from seq2see.demo.corpus import crossings
 from seq2see.demo.plan import CORPUS, EDGES, FAMILIES, LONG, Family, Plan
-from seq2see.evaluate import Comparison, Paired, Settings, compare_outputs, references_of
-from seq2see.evaluate.chart import LengthChart
-from seq2see.evaluate.compare import LengthContrast, Sentence
+from seq2see.evaluate import Comparison, EvaluationSettings, Paired, compare_outputs, references_of
+from seq2see.evaluate.compare import ComparedSentence, LengthContrast
 from seq2see.evaluate.length import LengthScore
-from seq2see.evaluate.tables import show_lengths
-from seq2see.look.page import Example as Shown
-from seq2see.look.report import METRICS, Report, environment, read_training, report
+from seq2see.look.draw.page import PageExample as Shown
+from seq2see.look.draw.page import write_page
 from seq2see.models import parameters
+from seq2see.report.chart import LengthChart
+from seq2see.report.page import ResultsReport, environment, is_number, read_metrics, read_training, report
+from seq2see.report.tables import show_lengths
 from seq2see.session import Translation, Translator, load
 
 _READABLE = range(5, 9)  # source words of the sentence whose map is drawn
@@ -56,7 +55,7 @@ class Findings:
         return self.halves.a.rows[-1], self.halves.b.rows[-1], self.halves.paired[-1]
 
     @property
-    def typical(self) -> Sentence:
+    def typical(self) -> ComparedSentence:
         """The long sentence in the middle of all, by what attention changes in chrF: neither the best nor the worst."""
         long = [one for one in self.comparison.sentences if len(one.reference.split()) >= LONG]
         return sorted(long, key=lambda one: one.gain)[len(long) // 2]
@@ -71,7 +70,7 @@ def find(plan: Plan, test: Sequence[Example]) -> Findings:
     outputs = {family: [one.text for one in said[family]] for family in FAMILIES}
 
     def compared(edges: tuple[int, ...]) -> Comparison:
-        settings = Settings(metrics=("bleu",), side="reference", edges=edges)
+        settings = EvaluationSettings(metrics=("bleu",), side="reference", edges=edges)
         return compare_outputs(outputs["rnn"], outputs["rnnsearch"], references, settings, systems=("rnn", "rnnsearch"))
 
     trained = {family: _trained(plan.run(family), translators[family]) for family in FAMILIES}
@@ -84,8 +83,7 @@ def _translate(translator: Translator, test: Sequence[Example]) -> list[Translat
 
 def _trained(run: Path, translator: Translator) -> Trained:
     """Summed up from what training wrote down, so that it is there for a run of yesterday as well."""
-    entries = [json.loads(line) for line in (run / METRICS).read_text(encoding="utf-8").splitlines()]
-    seconds = [float(entry["seconds"]) for entry in entries if "seconds" in entry]
+    seconds = [float(entry["seconds"]) for entry in read_metrics(run) if is_number(entry.get("seconds"))]
     return Trained(parameters(translator.runs[0].model), len(seconds), sum(seconds))
 
 
@@ -140,7 +138,7 @@ def _models(found: Findings) -> Table:
     return table
 
 
-def _sentence(sentence: Sentence) -> Table:
+def _sentence(sentence: ComparedSentence) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
@@ -175,7 +173,7 @@ def write_report(found: Findings, plan: Plan, command: str) -> None:
     drawn = found.drawn
     assert drawn.attention is not None, "rnnsearch has attention"
     shown = Shown((drawn.attention,), title=drawn.source, texts=(("rnnsearch", drawn.text),))
-    given = Report(
+    given = ResultsReport(
         "With and without attention",
         lead=headline(found),
         comparison=found.comparison,
@@ -183,4 +181,4 @@ def write_report(found: Findings, plan: Plan, command: str) -> None:
         examples=(shown,),
         environment=environment(command, plan.seed),
     )
-    durable.write_file(plan.report, report(given).encode())
+    write_page(plan.report, report(given), "--out")

@@ -4,16 +4,17 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
+from seq2see.session.processes import deaf
 from seq2see.training import folder
 
 _OFTEN = 0.2  # seconds between two lines of news
@@ -35,13 +36,13 @@ class Note(NamedTuple):
     text: str
 
 
-class Failed(NamedTuple):
+class TrainingFailure(NamedTuple):
     """Why it cannot go on."""
 
     text: str
 
 
-Said = News | Note | Failed
+Said = News | Note | TrainingFailure
 Listener = Callable[[Family, News | Note], None]
 
 
@@ -62,7 +63,7 @@ def train_both(plan: Plan, heard: Listener) -> None:
                     del running[pipe]
                     _check_end(plan, family, process)
                     continue
-                if isinstance(said, Failed):
+                if isinstance(said, TrainingFailure):
                     raise RunError(f"{family}: {said.text}")
                 heard(family, said)
 
@@ -88,7 +89,7 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
             process = context.Process(
                 target=_train, args=(plan.settings(family), plan.run(family), theirs), daemon=True
             )
-            with _deaf():
+            with deaf():
                 process.start()
             theirs.close()
             processes.append(process)
@@ -98,21 +99,10 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
         _stop(processes)
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """A process that is started here never hears Ctrl-C, which a terminal sends to all of them at once."""
-    resource_tracker.ensure_running()  # Python's own helper: starting it would unblock SIGINT again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _sweep(run: Path) -> None:
     """What a training leaves that was killed before it could be resumed."""
     if run.exists() and not (run / folder.CONFIG).exists():
-        durable.remove_folder(run)
+        atomic.remove_folder(run)
 
 
 def _stop(processes: list[BaseProcess]) -> None:
@@ -137,8 +127,9 @@ class _Messenger:
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
-        self._told = 0.0
+        self._sent = 0.0
         self._speed = 0.0
+        self._unsent: News | None = None
 
     def total(self, steps: int) -> None: ...
 
@@ -149,9 +140,15 @@ class _Messenger:
     def update(self, update: Any, progress: Any) -> None:
         now = update.positions / max(update.seconds, 1e-9)
         self._speed = now if not self._speed else 0.95 * self._speed + 0.05 * now
-        if time.monotonic() - self._told > _OFTEN or update.step == progress.total:
-            self._told = time.monotonic()
-            self._pipe.send(News(update.step, progress.total, update.loss, self._speed))
+        self._unsent = News(update.step, progress.total, update.loss, self._speed)
+        if time.monotonic() - self._sent > _OFTEN:
+            self.flush()
+
+    def flush(self) -> None:
+        """Sends the last update, also when the clock ended training before the last planned one."""
+        if self._unsent is not None:
+            self._pipe.send(self._unsent)
+            self._unsent, self._sent = None, time.monotonic()
 
     def validation(self, validation: Any, progress: Any, *, better: bool) -> None: ...
 
@@ -166,13 +163,16 @@ def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
     voice = _Messenger(pipe)
     try:
         if (out / folder.CONFIG).exists():
-            ended = train_run(folder.read_run_config(out), out, voice, resume=True)
+            ended = train_run(folder.training_config(out), out, voice, resume=True)
         else:
             ended = train_run(new_config(settings), out, voice)
+        voice.flush()
         if ended.interrupted:  # by us, who do not listen any more, or by somebody else
-            pipe.send(Failed(f"was stopped from outside at step {ended.progress.step}; the same command goes on"))
+            pipe.send(
+                TrainingFailure(f"was stopped from outside at step {ended.progress.step}; the same command goes on")
+            )
     except Seq2SeeError as error:
-        pipe.send(Failed(str(error)))
+        pipe.send(TrainingFailure(str(error)))
     except BrokenPipeError:  # the demo is gone, and with it the one who wanted to know
         raise SystemExit(1) from None
 

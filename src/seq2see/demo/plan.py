@@ -1,11 +1,10 @@
 """What the demo trains: two models of one size that differ in attention, on the same pairs, for about as long."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.errors import RunError
 from seq2see.training.config import merge
 
@@ -101,13 +100,13 @@ def claim(plan: Plan) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise durable.cannot_write(out, error) from None
-    durable.write_json(mark, plan.mark())
+        raise atomic.cannot_write(out, error) from None
+    atomic.write_json(mark, plan.mark())
 
 
 def _check(mark: Path, plan: Plan) -> None:
     try:
-        found = json.loads(mark.read_text(encoding="utf-8"))
+        found = atomic.read_json(mark)
     except (OSError, ValueError) as error:
         raise RunError(f"{mark}: cannot be read ({error}); delete {mark.parent} and start again") from None
     if found != plan.mark():

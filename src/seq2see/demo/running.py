@@ -4,12 +4,14 @@ from seq2see.demo.corpus import write_pairs, write_test
 from seq2see.demo.findings import Findings, find, write_report
 from seq2see.demo.parallel import train_both, untrained
 from seq2see.demo.plan import Plan, claim
-from seq2see.demo.watching import Watching
+from seq2see.demo.progress import Watching
+from seq2see.look.draw.page import check_replaceable
 
 
 def run(plan: Plan, watching: Watching, command: str) -> Findings:
     """Does what has not been done yet. `command` is what was typed, for the report."""
     claim(plan)
+    check_replaceable(plan.report, "--out")
     if not plan.training_pairs.exists():
         watching.say(f"making {plan.pairs:,} Korean-English pairs: {plan.training_pairs}")
         write_pairs(plan)

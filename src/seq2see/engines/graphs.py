@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from seq2see.errors import MissingExtraError
+from seq2see.errors import MissingExtraError, RunError
 from seq2see.models import Model, map_tensors
 from seq2see.vocabulary import BOS, EOS
 
+_DOMAINS = ("", "ai.onnx", "com.microsoft")  # of operators
+_ENDLESS = ("Loop", "SequenceMap")
 _WORTH = 32  # rows and columns of a matrix below which eight bits cost more than they save
 _ONE, _OTHER = (3, 5, 3), (4, 7, 4)  # batch, source length, steps made: two examples that differ in all of them
 
@@ -114,6 +116,34 @@ def _dynamic(one: Any, other: Any) -> Any:
         return {place: torch.export.Dim.DYNAMIC for place, (here, there) in sizes if here != there}
     branches = [_dynamic(*both) for both in zip(one, other, strict=True)]
     return type(one)(*branches) if hasattr(one, "_fields") else tuple(branches)
+
+
+def check_graph(content: bytes) -> None:
+    """RunError for a graph that no model of ours is exported to: damaged, or one that reads files or may never end."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        model = onnx.load_model_from_string(content)
+    except (DecodeError, ValueError, RecursionError):
+        raise RunError("it is not an ONNX graph") from None
+    if model.functions or any(opset.domain not in _DOMAINS for opset in model.opset_import):
+        raise RunError("it has operators of its own")
+    graphs = [model.graph]
+    while graphs:
+        graph = graphs.pop()
+        tensors = [*graph.initializer]
+        tensors += [part for sparse in graph.sparse_initializer for part in (sparse.values, sparse.indices)]
+        for node in graph.node:
+            if node.op_type in _ENDLESS:
+                raise RunError(f"it has the operator {node.op_type}, which no model needs")
+            for attribute in node.attribute:
+                graphs += [attribute.g, *attribute.graphs]
+                tensors += [attribute.t, *attribute.tensors]
+                sparses = (attribute.sparse_tensor, *attribute.sparse_tensors)
+                tensors += [part for sparse in sparses for part in (sparse.values, sparse.indices)]
+        if any(tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data for tensor in tensors):
+            raise RunError("it keeps its numbers in another file")
 
 
 def in_eight_bits(graphs: Graphs) -> Graphs:

@@ -1,38 +1,63 @@
-"""A model whose `encode` and `step` run in ONNX Runtime: the same trees of torch tensors in and out, without copies."""
+"""A model whose `encode` and `step` run in ONNX Runtime: the same trees of torch tensors in and out, without copies.
 
-from typing import Any
+Graphs may come from anybody. They are looked at before ONNX Runtime gets them, and every engine is held against the
+torch model by a probe: two short sources, two steps.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from seq2see.engines.graphs import Graphs, example_step, grown, leaves
+from seq2see.engines.graphs import Graphs, check_graph, grown, leaves
 from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model
+from seq2see.vocabulary import BOS, PAD
+
+_PROBE_LENGTHS = (6, 4)  # of the sources
+_PRIME = 7919  # spreads the pieces of the probe over the vocabulary
+
+
+class Probe(NamedTuple):
+    """What a model, or its engine, computes from the two sources."""
+
+    memory: Any
+    first: Any  # the state after a step
+    second: Any
+    logits: tuple[Tensor, Tensor]  # (2, V) of both steps
+
+    def numbers(self) -> list[Tensor]:
+        every = (*leaves(self.memory), *leaves(self.second), *self.logits)
+        return [x for x in every if x.is_floating_point() and x.numel()]
 
 
 class OnnxEngine:
     """Search drives it as it drives a model. One thread: many texts go to many processes."""
 
     def __init__(self, model: Model[Any, Any], graphs: Graphs) -> None:
+        """RunError if these are not graphs that fit the model; `distance` says whether they compute the same."""
         self.model = model
-        with torch.no_grad():
-            _, self.memory, state = example_step(model, 1, 1, 1)
-            _, _, after = example_step(model, 1, 1, 2)
+        self._expected = probe = self._probe(model)
+        self.memory = probe.memory
         # How much longer a tensor of the state becomes by a step, dimension by dimension.
         self.growth = [
-            [new - old for old, new in zip(one.shape, other.shape, strict=True)]
-            for one, other in zip(leaves(state), leaves(after), strict=True)
+            [new - old for old, new in zip(before.shape, after.shape, strict=True)]
+            for before, after in zip(leaves(probe.first), leaves(probe.second), strict=True)
         ]
-        self.words = model.decoder.last_layer().weight.size(0)
+        self.words = probe.logits[0].size(-1)
         self.encoder, self.stepper = session(graphs.encode), session(graphs.step)
-        self.names = [given.name for given in self.stepper.get_inputs()]
-        self.outputs = [made.name for made in self.stepper.get_outputs()]
+        tokens, memory, state = torch.empty(0, dtype=torch.long), leaves(probe.memory), leaves(probe.first)
+        _check_ends("encode", self.encoder, [tokens, torch.empty(0, dtype=torch.bool)], memory)
+        _check_ends("step", self.stepper, [tokens, *memory, *state], [probe.logits[0], *state])
+        self.sources = [one.name for one in self.encoder.get_inputs()]
+        self.names = [one.name for one in self.stepper.get_inputs()]
+        self.outputs = [one.name for one in self.stepper.get_outputs()]
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Any:
-        mask = source_mask if source_mask.dim() == 3 else source_mask.unsqueeze(1)
-        names = [given.name for given in self.encoder.get_inputs()]
-        fed = {name: x.contiguous().numpy() for name, x in zip(names, (source, mask), strict=True)}
-        return grown(self.memory, [torch.from_numpy(made) for made in self.encoder.run(None, fed)])
+        mask = self.model.check_source(source, source_mask)
+        inputs = {name: x.contiguous().numpy() for name, x in zip(self.sources, (source, mask), strict=True)}
+        return grown(self.memory, [torch.from_numpy(made) for made in self.encoder.run(None, inputs)])
 
     def start(self, memory: Any) -> Any:
         return self.model.start(memory)
@@ -63,19 +88,67 @@ class OnnxEngine:
     def attending_step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any, Tensor]:
         raise ConfigError("the coverage penalty reads attention at every step; use the engine torch, or coverage = 0")
 
+    def distance(self) -> float:
+        """How far the graphs are from the model, as a share of its numbers, in the tensor of the probe where they are
+        farthest. RunError if they do not run."""
+        try:
+            probe = self._probe(self)
+        except Exception as error:  # ONNX Runtime's errors have no common type of their own
+            raise RunError(f"ONNX Runtime cannot run them ({_line(error)})") from None
+        pairs = zip(probe.numbers(), self._expected.numbers(), strict=True)
+        return max(_distance(ours, theirs) for ours, theirs in pairs)
+
+    @torch.no_grad()
+    def _probe(self, engine: Any) -> Probe:
+        config = self.model.config
+        place = torch.arange(sum(_PROBE_LENGTHS) + 2 * len(_PROBE_LENGTHS))
+        source = torch.full((len(_PROBE_LENGTHS), max(_PROBE_LENGTHS)), PAD)
+        mask = torch.arange(source.size(1)) < torch.tensor(_PROBE_LENGTHS).unsqueeze(1)
+        source[mask] = place[: sum(_PROBE_LENGTHS)] * _PRIME % config.source_vocabulary
+        tokens = place[-len(_PROBE_LENGTHS) :] * _PRIME % config.target_vocabulary
+        memory = engine.encode(source, mask.unsqueeze(1))
+        begin, first = engine.step(torch.full_like(tokens, BOS), memory, engine.start(memory))
+        then, second = engine.step(tokens, memory, first)
+        return Probe(memory, first, second, (begin, then))
+
+
+def _distance(ours: Tensor, theirs: Tensor) -> float:
+    """|ours - theirs| / |theirs|; 0 if both are the same, whatever they hold."""
+    if ours.shape != theirs.shape:
+        return float("inf")
+    if torch.allclose(ours, theirs, rtol=0, atol=0, equal_nan=True):
+        return 0.0
+    distance = float((ours - theirs).norm() / theirs.norm())
+    return distance if distance >= 0 else float("inf")  # not a number: one of them is not finite
+
+
+def _check_ends(name: str, graph: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    """As many inputs and outputs of such types as the model has."""
+    for kind, ends, tensors in (("inputs", graph.get_inputs(), inputs), ("outputs", graph.get_outputs(), outputs)):
+        types, expected = [end.type for end in ends], [_TYPES[x.dtype] for x in tensors]
+        if types != expected:
+            raise RunError(f"the {kind} of {name}.onnx are not those of the model")
+
 
 def session(content: bytes) -> Any:
+    """A graph, ready to run; RunError for whatever is none."""
     import numpy as np
     import onnxruntime  # type: ignore[import-untyped]
 
+    check_graph(content)
     _KINDS.update({torch.float32: np.float32, torch.int64: np.int64, torch.bool: np.bool_})
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # its errors are raised as well, and said by us
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no common type of their own
-        raise RunError(f"ONNX Runtime cannot load the graph of this run: {str(error).splitlines()[0]}") from None
+        raise RunError(f"ONNX Runtime cannot load a graph of this run ({_line(error)})") from None
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:200]
 
 
 _KINDS: dict[torch.dtype, Any] = {}
+_TYPES = {torch.float32: "tensor(float)", torch.int64: "tensor(int64)", torch.bool: "tensor(bool)"}

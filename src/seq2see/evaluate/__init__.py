@@ -1,7 +1,7 @@
 """How good is it: scores of a test set with intervals, quality by length, two systems side by side."""
 
 from seq2see.evaluate.compare import Comparison, compare_outputs
-from seq2see.evaluate.evaluation import Evaluation, Settings, evaluate_outputs
+from seq2see.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_outputs
 from seq2see.evaluate.metrics import NAMES, TOKENIZERS, Metric, make_metric
 from seq2see.evaluate.resampling import Interval, Paired, Resampling, confidence, paired
 from seq2see.evaluate.scores import METRICS, exact_match, score, sentence_chrf
@@ -13,12 +13,12 @@ __all__ = [
     "TOKENIZERS",
     "Comparison",
     "Evaluation",
+    "EvaluationSettings",
     "Interval",
     "Metric",
     "Paired",
     "References",
     "Resampling",
-    "Settings",
     "compare_outputs",
     "confidence",
     "evaluate_outputs",

@@ -12,13 +12,14 @@ Counts are summed over the test set before they are divided.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from seq2see.errors import DataError, ShapeError
-from seq2see.text.lines import read_lines
+from seq2see.evaluate.testset import MOST_PAIRS
+from seq2see.formats.lines import at_most, read_lines
 
 Link = tuple[int, int]
 """(source word, target word), counted from 0."""
@@ -114,8 +115,13 @@ def pharaoh(links: Iterable[Link], possible: Iterable[Link] = ()) -> str:
     return " ".join(f"{i}{mark}{j}" for i, j, mark in marked)
 
 
+_NO_LINKS = Gold(frozenset())  # one for all: a file of nothing but line ends has millions of them
+
+
 def parse_pharaoh(text: str) -> Gold:
     """One line; an empty one is a sentence without links."""
+    if not text.strip():
+        return _NO_LINKS
     sure: set[Link] = set()
     possible: set[Link] = set()
     for word in text.split():
@@ -128,24 +134,28 @@ def parse_pharaoh(text: str) -> Gold:
 
 def read_gold(path: str | Path, annotated: str | Path | None = None) -> list[Gold]:
     """A line for each sentence, and of the annotated words as well if there is a file of them."""
-    gold = [_parse(text, Path(path), line) for line, text in enumerate(read_lines(Path(path)), start=1)]
+    gold = [_parse(text, Path(path), line) for line, text in enumerate(_held(Path(path)), start=1)]
     if annotated is None:
         return gold
-    marks = [_annotated(text, Path(annotated), line) for line, text in enumerate(read_lines(Path(annotated)), start=1)]
+    marks = [_annotated(text, Path(annotated), line) for line, text in enumerate(_held(Path(annotated)), start=1)]
     if len(marks) != len(gold):
         raise DataError(f"{len(marks)} lines but {path} has {len(gold)}; they must go together", path=annotated)
     return [Gold(one.sure, one.possible, *mark) for one, mark in zip(gold, marks, strict=True)]
 
 
-def read_bitext(path: str | Path) -> list[tuple[str, str]]:
+def read_bitext(path: str | Path, encoding: str | None = None) -> list[tuple[str, str]]:
     """`source ||| target` on each line, the form that alignment test sets and fast_align use."""
     pairs = []
-    for line, text in enumerate(read_lines(Path(path)), start=1):
+    for line, text in enumerate(_held(Path(path), encoding), start=1):
         source, between, target = text.partition(_BETWEEN)
         if not between:
             raise DataError(f"no '{_BETWEEN.strip()}' between source and target", path=path, line=line)
         pairs.append((source, target))
     return pairs
+
+
+def _held(path: Path, encoding: str | None = None) -> Iterator[str]:
+    return at_most(MOST_PAIRS, read_lines(path, encoding), "lines", path)
 
 
 def _parse(text: str, path: Path, line: int) -> Gold:

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from seq2see.evaluate.evaluation import (
     Counting,
+    EvaluationSettings,
     LengthTable,
     Score,
-    Settings,
     check_outputs,
     count,
     interval_dict,
@@ -92,7 +92,7 @@ class LengthContrast:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ComparedSentence:
     """One pair and what both systems made of it, with the chrF of each."""
 
     place: str
@@ -127,12 +127,12 @@ class Comparison:
     test: str
     contrasts: tuple[Contrast, ...]
     by_length: LengthContrast
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ComparedSentence, ...]
     plan: Resampling
     notes: tuple[str, ...]
     command: str = ""  # that gives the same again
 
-    def wins(self, which: Which, most: int) -> list[Sentence]:
+    def wins(self, which: Which, most: int) -> list[ComparedSentence]:
         """The sentences in which this system is ahead by most, largest first; in order where equal."""
         sign = 1 if which == "b" else -1
         ahead = [sentence for sentence in self.sentences if sign * sentence.gain > 0]
@@ -177,13 +177,13 @@ def compare_outputs(
     outputs_a: Sequence[str],
     outputs_b: Sequence[str],
     test: References,
-    settings: Settings | None = None,
+    settings: EvaluationSettings | None = None,
     *,
     systems: tuple[str, str] = ("A", "B"),
     counting: Counting | None = None,
 ) -> Comparison:
     """Both outputs for the same pairs."""
-    settings = settings or Settings(metrics=METRICS)
+    settings = settings or EvaluationSettings(metrics=METRICS)
     outputs = (outputs_a, outputs_b)
     for one, system in zip(outputs, systems, strict=True):
         check_outputs(one, test, system)
@@ -234,8 +234,8 @@ def _by_length(metric: Metric, a: Values, b: Values, lengths: Lengths, plan: Res
 
 def _sentences(
     test: References, outputs_a: Sequence[str], outputs_b: Sequence[str], counts_a: Values, counts_b: Values
-) -> tuple[Sentence, ...]:
+) -> tuple[ComparedSentence, ...]:
     chrf = Chrf()
     scores = zip(chrf.scores(counts_a).tolist(), chrf.scores(counts_b).tolist(), strict=True)
     texts = zip(test.places, test.sources, test.references, outputs_a, outputs_b, strict=True)
-    return tuple(Sentence(*text, *score) for text, score in zip(texts, scores, strict=True))
+    return tuple(ComparedSentence(*text, *score) for text, score in zip(texts, scores, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seq2see.errors import ConfigError, ShapeError
-from seq2see.evaluate import writing
+from seq2see.evaluate import script
 from seq2see.evaluate.length import Lengths, LengthScore, Side, by_length, measure_lengths
 from seq2see.evaluate.metrics import Advance, Metric, Name, Tokenize, Values, make_metric
 from seq2see.evaluate.resampling import Interval, Resampling, confidence
@@ -18,7 +18,7 @@ Counting = Callable[[str], Advance]
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvaluationSettings:
     """What is measured, and how. The first metric is the one shown by length."""
 
     metrics: tuple[Name, ...] = ("bleu", "chrf", "ter", "exact", "wer", "cer")
@@ -68,7 +68,7 @@ class LengthTable:
     label: str
     higher_is_better: bool
     side: Side
-    unit: writing.Unit
+    unit: script.Unit
     rows: tuple[LengthScore, ...]
 
     @property
@@ -125,13 +125,13 @@ def interval_dict(interval: Interval | None) -> dict[str, float | None]:
 def evaluate_outputs(
     outputs: Sequence[str],
     test: References,
-    settings: Settings | None = None,
+    settings: EvaluationSettings | None = None,
     *,
     system: str = "outputs",
     counting: Counting | None = None,
 ) -> Evaluation:
     """Scores of one output for each pair of the test set."""
-    settings = settings or Settings()
+    settings = settings or EvaluationSettings()
     check_outputs(outputs, test, system)
     metrics, lengths = settings.make(test), settings.lengths(test)
     counts = [count(metric, outputs, test, system, counting) for metric in metrics]
@@ -168,13 +168,13 @@ def length_table(metric: Metric, counts: Values, lengths: Lengths, plan: Resampl
     return LengthTable(metric.name, metric.label, metric.higher_is_better, lengths.side, lengths.unit, rows)
 
 
-def notes_on(test: References, settings: Settings, scores: Sequence[Score]) -> list[str]:
+def notes_on(test: References, settings: EvaluationSettings, scores: Sequence[Score]) -> list[str]:
     """What a reader of the numbers should know and may not think of."""
     notes = []
     if "bleu" in settings.metrics and settings.tokenize is None:
-        if writing.unit(test.references) == "characters":
+        if script.unit(test.references) == "characters":
             notes.append("the references have no spaces between words: BLEU counts characters (tok:char)")
-        elif writing.is_korean(test.references):
+        elif script.is_korean(test.references):
             notes.append(
                 "BLEU counts Korean words between spaces (tok:13a), where one particle makes another word; "
                 "--tokenize char or ko-mecab is less strict"

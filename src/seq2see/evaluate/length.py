@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seq2see.errors import ConfigError, ShapeError
-from seq2see.evaluate import writing
+from seq2see.evaluate import script
 from seq2see.evaluate.metrics import Metric, Values
 from seq2see.evaluate.resampling import Interval, Resampling, confidence
 
@@ -50,7 +50,7 @@ class Lengths:
     """How long each sentence is, and the buckets they fall into."""
 
     side: Side
-    unit: writing.Unit
+    unit: script.Unit
     values: NDArray[np.int64]  # (sentences,)
     buckets: tuple[Bucket, ...]
 
@@ -61,8 +61,8 @@ class Lengths:
 
 def measure_lengths(texts: Sequence[str], side: Side, edges: Sequence[int] | None = None) -> Lengths:
     """Words, or characters where the language has no spaces between words."""
-    counted = writing.unit(texts)
-    values = np.array([writing.length(text, counted) for text in texts], dtype=np.int64)
+    counted = script.unit(texts)
+    values = np.array([script.length(text, counted) for text in texts], dtype=np.int64)
     return Lengths(side, counted, values, tuple(make_buckets(values, edges)))
 
 

@@ -26,7 +26,7 @@ from sacrebleu.metrics.ter import TER
 from seq2see import __version__
 from seq2see.errors import ConfigError, ShapeError, nearest
 from seq2see.evaluate.edits import edit_distance
-from seq2see.evaluate.writing import Unit, unit
+from seq2see.evaluate.script import Unit, unit
 
 Name = Literal["bleu", "chrf", "ter", "exact", "wer", "cer", "per"]
 NAMES: tuple[Name, ...] = get_args(Name)

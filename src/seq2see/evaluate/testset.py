@@ -1,18 +1,20 @@
 """What systems are measured against: pairs that were kept aside, and the outputs that others have written for them."""
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 
 from seq2see.data.sources import Source, parse_sources
 from seq2see.errors import ConfigError, DataError
+from seq2see.formats.encodings import check_encoding
+from seq2see.formats.lines import at_most, encoding_of, fits_utf_8, lines_of, read_lines, standard_input
 from seq2see.text import NormalForm, normalise
-from seq2see.text.lines import read_lines
 
 STANDARD_INPUT = "-"
+MOST_PAIRS = 5_000_000
+"""Of a test set, which is held in memory."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,25 @@ def read_references(
     target_language: str | None = None,
     flip: bool = False,
     limit: int | None = None,
+    encoding: str | None = None,
 ) -> References:
     """Pairs in any form that training reads; of a built-in corpus the test split, which training never sees."""
     if limit is not None and limit < 1:
         raise ConfigError(f"limit = {limit} leaves nothing to score; give a positive number")
     sources = parse_sources(
-        specs, form=form, source_language=source_language, target_language=target_language, split="test", flip=flip
+        specs,
+        form=form,
+        source_language=source_language,
+        target_language=target_language,
+        split="test",
+        flip=flip,
+        encoding=encoding,
     )
     for source in sources:
         if source.weight != 1:
             raise ConfigError(f"{source.name}: a test set counts each pair once; leave the weight away")
-    found = list(islice(((pair, source) for source in sources for pair in source.pairs()), limit))
+    pairs = islice(((pair, source) for source in sources for pair in source.pairs()), limit)
+    found = list(at_most(MOST_PAIRS, pairs, "pairs, too many for a test set", Path(sources[0].paths[0])))
     return References(
         " ".join(specs),
         tuple(pair.source for pair, _ in found),
@@ -66,26 +76,26 @@ def _place(source: Source) -> str:
     return f"{source.paths[0]}:test" if source.builtin is not None else source.paths[0]
 
 
-def read_outputs(path: str | Path, test: References, form: NormalForm = "NFC") -> tuple[str, ...]:
-    """One line for each pair of the test set, no more and no fewer; `-` is standard input."""
-    lines = _standard_input() if str(path) == STANDARD_INPUT else read_lines(Path(path))
-    found = tuple(normalise(line, form) for line in lines)
-    if len(found) != len(test):
+def read_outputs(
+    path: str | Path, test: References, form: NormalForm = "NFC", encoding: str | None = None
+) -> tuple[str, ...]:
+    """One line for each pair of the test set, no more and no fewer; `-` is standard input.
+
+    Outputs of our own are UTF-8 whatever the test set is in, so the encoding is only tried where that fails.
+    """
+    encoding = check_encoding(encoding)
+    if str(path) == STANDARD_INPUT:
+        where, data = Path("standard input"), standard_input().read()
+        fits = encoding is None or fits_utf_8(io.BytesIO(data).read, where)
+        lines = lines_of(io.BytesIO(data).read, where, None if fits else encoding)
+    else:
+        where = Path(path)
+        lines = read_lines(where, encoding_of(where, encoding))
+    outputs = tuple(normalise(line, form) for line in islice(lines, MOST_PAIRS + 1))
+    if len(outputs) != len(test):
         raise DataError(
-            f"{len(found):,} lines, but {test.name} has {len(test):,} pairs; there must be one output line for each "
+            f"{len(outputs):,} lines, but {test.name} has {len(test):,} pairs; there must be one output line for each "
             "pair, empty ones too",
-            path="standard input" if str(path) == STANDARD_INPUT else path,
+            path=where,
         )
-    return found
-
-
-def _standard_input() -> Iterator[str]:
-    stream: BufferedIOBase = sys.stdin.buffer  # type: ignore[assignment]
-    for number, data in enumerate(stream, start=1):
-        try:
-            text = data.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"not UTF-8 at byte {error.start} of the line", path="standard input", line=number
-            ) from None
-        yield text.removesuffix("\n").removesuffix("\r")
+    return outputs

@@ -1,8 +1,8 @@
 """What did it look at: one object for a map of attention, its measures, word alignment, files and drawings."""
 
-from seq2see.look.alignment import Alignment, Best, Method, best_head, head_errors, load_best, save_best
-from seq2see.look.map import AttentionMap, Kind, Level, attention_map, joined
-from seq2see.look.side import Side
+from seq2see.look.map.alignment import Alignment, Best, Method, best_head, head_errors, load_best, save_best
+from seq2see.look.map.attention_map import AttentionMap, Kind, Level, attention_map, joined
+from seq2see.look.map.side import Side
 
 __all__ = [
     "Alignment",

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -27,20 +27,32 @@ from seq2see import masks
 from seq2see.attention import MultiHead, Normaliser, ScoreName, mechanism
 from seq2see.attention.base import Attention
 from seq2see.data.batch import Batch
-from seq2see.errors import ConfigError, ShapeError
+from seq2see.errors import ConfigError, ShapeError, brief
+from seq2see.models.names import Size
 
 Kind = Literal["encoder", "decoder", "cross"]
-Size = Literal["tiny", "small", "base", "paper"]
 
 Tree = TypeVar("Tree")
 M = TypeVar("M")  # a family's Memory
 S = TypeVar("S")  # a family's State
 
 
+LARGEST = 2**31 - 1  # of any whole number in a configuration; torch counts in 64 bits, and multiplies three of them
+
+
 class Settings(BaseModel):
     """Frozen, and an unknown name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="after")
+    def numbers_can_be_counted(self) -> Self:
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, int) and number > LARGEST:
+                    raise ValueError(f"{name} = {brief(number)} is more than {LARGEST:,}")
+        return self
 
 
 class ModelConfig(Settings):
@@ -59,7 +71,7 @@ class AttentionConfig(Settings):
         "general", description="dot, scaled_dot, general, additive, cosine, location, location_aware"
     )
     scope: Literal["global", "local-m", "local-p"] = Field("global", description="global, local-m or local-p")
-    window: int = Field(10, ge=1, description="half width of a local scope")
+    window: int = Field(10, ge=1, le=2**20, description="half width of a local scope")
     normaliser: Normaliser = Field("softmax", description="softmax, sparsemax or entmax15")
     hidden: int | None = Field(None, ge=1, description="hidden width of the additive scores; the query's if not given")
     heads: int = Field(1, ge=1, description="more than one: multi-head attention with this score in each head")
@@ -199,7 +211,7 @@ class Model(nn.Module, Generic[M, S]):
 
     def encode(self, source: Tensor, source_mask: Tensor) -> M:
         """(B, S) ids, (B, 1, S) mask; a (B, S) mask is read as (B, 1, S)."""
-        mask = self._check_source(source, source_mask)
+        mask = self.check_source(source, source_mask)
         memory = self.decoder.memorise(self.encoder(source, mask)[0])
         return map_tensors(memory, Tensor.contiguous)  # laid out once, for the many steps that read it
 
@@ -224,15 +236,22 @@ class Model(nn.Module, Generic[M, S]):
 
     def forward(self, batch: Batch, *, need_weights: bool = False) -> Output:
         """Teacher forcing, parallel wherever the family allows; with weights the output has its looks as well."""
-        mask = self._check_source(batch.source, batch.source_mask)
+        mask = self.check_source(batch.source, batch.source_mask)
+        if batch.target_in.dim() != 2 or batch.target_in.size(1) == 0:
+            raise ShapeError(
+                f"target has shape {tuple(batch.target_in.shape)}; expected (B, T) ids, the first of them BOS"
+            )
         encoded, looks = self.encoder(batch.source, mask, need_weights=need_weights)
         memory = self.decoder.memorise(encoded)
         features, more = self.decoder(batch.target_in, memory, need_weights=need_weights)
         return Output(features, self.decoder.last_layer(), (*looks, *more))
 
-    def _check_source(self, source: Tensor, mask: Tensor) -> Tensor:
+    def check_source(self, source: Tensor, mask: Tensor) -> Tensor:
+        """The mask as (B, 1, S); ShapeError for what cannot be encoded."""
         if source.dim() != 2:
             raise ShapeError(f"source has shape {tuple(source.shape)}; expected (B, S) ids")
+        if not torch.compiler.is_exporting() and source.size(1) == 0:
+            raise ShapeError(f"source has shape {tuple(source.shape)}; it holds no piece, not even the end mark")
         mask = mask.unsqueeze(1) if mask.dim() == 2 else mask
         if torch.compiler.is_exporting():  # sizes are symbols there, and were checked on the example
             return mask

@@ -5,17 +5,21 @@ works on ratio x S + extra columns, an estimate of the target's length (dynamic 
 target runs past them, it goes on from what it has said.
 """
 
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from collections.abc import Iterator
+from itertools import chain, repeat
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import torch
-from pydantic import Field, PositiveInt
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Vocabulary
 from seq2see.models.layers import Embedding, average, hide, pad_time
+from seq2see.models.names import Size
 
 Length = TypeVar("Length", int, Tensor)
+Dilation = Annotated[int, Field(gt=0, le=65_536)]
 
 
 class ByteNetConfig(ModelConfig):
@@ -23,11 +27,15 @@ class ByteNetConfig(ModelConfig):
 
     family: Literal["bytenet"] = "bytenet"
     width: int = Field(128, ge=1, description="d: width inside a block; between blocks it is 2 d")
-    dilations: tuple[PositiveInt, ...] = Field((1, 2, 4, 8, 16), min_length=1, description="of the blocks of one set")
+    dilations: tuple[Dilation, ...] = Field((1, 2, 4, 8, 16), min_length=1, description="of the blocks of one set")
     sets: int = Field(2, ge=1, description="how often the set is repeated, in the encoder and in the decoder")
     kernel: int = Field(3, ge=2, description="positions a convolution sees")
-    percent: int = Field(120, ge=1, description="encoder columns for 100 source positions (the paper: a = 1.20)")
-    extra: int = Field(4, ge=0, description="encoder columns on top of that (the paper's b; a short source needs some)")
+    percent: int = Field(
+        120, ge=1, le=100_000, description="encoder columns for 100 source positions (the paper: a = 1.20)"
+    )
+    extra: int = Field(
+        4, ge=0, le=100_000, description="encoder columns on top of that (the paper's b; a short source needs some)"
+    )
     dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and what each block adds, while training")
 
     SIZES: ClassVar[dict[Size, dict[str, Any]]] = {
@@ -38,9 +46,9 @@ class ByteNetConfig(ModelConfig):
         "paper": {"width": 800, "sets": 6, "extra": 0, "dropout": 0.0},
     }
 
-    def blocks(self) -> list[int]:
+    def blocks(self) -> Iterator[int]:
         """The dilation of each block."""
-        return list(self.dilations) * self.sets
+        return chain.from_iterable(repeat(self.dilations, self.sets))
 
 
 class Block(nn.Module):

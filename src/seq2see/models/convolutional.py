@@ -19,11 +19,11 @@ from seq2see.models.base import (
     Model,
     ModelConfig,
     Settings,
-    Size,
     Vocabulary,
     mean_look,
 )
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
+from seq2see.models.names import Size
 
 HALF = math.sqrt(0.5)  # keeps the variance of a sum of two equal parts (section 3.4)
 
@@ -86,7 +86,7 @@ class ConvS2SConfig(ModelConfig):
     }
 
 
-class Words(nn.Module):
+class PositionedEmbedding(nn.Module):
     """Word plus position vectors (section 3.1)."""
 
     def __init__(self, config: ConvolutionsConfig, vocabulary: int) -> None:
@@ -142,7 +142,7 @@ class ConvEncoder(Encoder):
         super().__init__()
         self.config = config
         self.key_dim = self.summary_dim = config.embedding
-        self.embedding = Words(config, vocabulary)
+        self.embedding = PositionedEmbedding(config, vocabulary)
         self.convolutions = Convolutions(config)
         # Set where a decoder attends in several layers: gradients of the encoder are divided by their number
         # (section 3.4).
@@ -180,7 +180,7 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
     def __init__(self, config: ConvolutionsConfig, vocabulary: int, key_dim: int) -> None:
         super().__init__()
         self.config = config
-        self.embedding = Words(config, vocabulary)
+        self.embedding = PositionedEmbedding(config, vocabulary)
         self.convolutions = Convolutions(config)
         self.attention = Dot(key_dim, key_dim)  # the score has no parameters, so one serves every layer
         self.looking = (self.attention,) * len(config.channels)

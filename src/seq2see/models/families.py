@@ -1,24 +1,22 @@
 """From a name and a size to a model: presets, single settings changed, complaints in our own words."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from seq2see.errors import ConfigError, nearest
-from seq2see.models.base import Model, ModelConfig, Size
+from seq2see.errors import ConfigError, brief, nearest, shorten
+from seq2see.models.base import Model, ModelConfig
 from seq2see.models.bytenet import ByteNetConfig, make_bytenet
 from seq2see.models.convolutional import ConvEncoderConfig, ConvS2SConfig, make_convs2s
 from seq2see.models.luong import LuongConfig, make_luong
+from seq2see.models.names import Size, known_size, unknown_family
 from seq2see.models.recurrent import RecurrentEncoderConfig
 from seq2see.models.rnn import RnnConfig, make_rnn
 from seq2see.models.rnnsearch import RnnSearchConfig, make_rnnsearch
 from seq2see.models.selfattention import TransformerEncoderConfig
 from seq2see.models.transformer import TransformerConfig, make_transformer
 
-Family = Literal["rnn", "rnnsearch", "luong", "convs2s", "bytenet", "transformer"]
-FAMILIES: tuple[Family, ...] = get_args(Family)
-SIZES: tuple[Size, ...] = get_args(Size)
 ENCODERS = ("recurrent", "convolutional", "transformer")
 
 AnyConfig = Annotated[
@@ -51,11 +49,10 @@ def configure(
     settings: Mapping[str, Any],
 ) -> ModelConfig:
     """The configuration of a family at a size, with single settings changed."""
-    if size not in SIZES:
-        raise ConfigError(f"size = '{size}' is unknown{nearest(size, SIZES)}")
+    wanted = known_size(size)
     config_class = config_type(family)
     defaults = config_class(source_vocabulary=_SMALLEST, target_vocabulary=_SMALLEST).model_dump()
-    preset = _merge(defaults, config_class.SIZES[size])
+    preset = _merge(defaults, config_class.SIZES[wanted])
     chosen = dict(settings)
     encoder = chosen.get("encoder")
     if isinstance(encoder, str):
@@ -64,7 +61,7 @@ def configure(
         chosen["encoder"] = encoder = encoder.model_dump()
     kind = encoder.get("kind") if isinstance(encoder, dict) else None
     if kind is not None and kind != (preset.get("encoder") or {}).get("kind"):
-        preset["encoder"] = _encoder_preset(kind, size)
+        preset["encoder"] = _encoder_preset(kind, wanted)
     vocabularies = {"source_vocabulary": source_vocabulary, "target_vocabulary": target_vocabulary}
     return load_config(_merge(preset, chosen) | {"family": family} | vocabularies)
 
@@ -109,7 +106,7 @@ def config_type(family: str) -> type[ModelConfig]:
             return ByteNetConfig
         case "transformer":
             return TransformerConfig
-    raise ConfigError(f"model '{family}' is unknown{nearest(family, FAMILIES)}")
+    raise unknown_family(family)
 
 
 def _encoder_preset(kind: str, size: Size) -> dict[str, Any]:
@@ -142,19 +139,19 @@ def _complaint(error: ValidationError, kind: type[BaseModel]) -> str:
     path = [
         name for place, name in enumerate(names) if not (name in ENCODERS and place and names[place - 1] == "encoder")
     ]
-    where = ".".join(["model", *path])
+    where = shorten(".".join(["model", *path]))
     if first["type"] == "extra_forbidden":
         return f"{where} is unknown{nearest(path[-1], _fields(kind, path[:-1]))}"
     if first["type"] == "value_error":
         return f"{where}: {first['ctx']['error']}"
     if first["type"] == "union_tag_invalid":
         tag = first["ctx"]["tag"]
-        return f"{where}.kind = '{tag}' is unknown{nearest(tag, ENCODERS)}"
+        return f"{where}.kind = {brief(tag)} is unknown{nearest(tag, ENCODERS)}"
     if first["type"] == "union_tag_not_found":
         return f"{where}.kind is missing; known: {', '.join(ENCODERS)}"
     if first["type"] == "missing":
         return f"{where} is missing"
-    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
 
 
 def _fields(kind: type[BaseModel], path: list[str]) -> set[str]:

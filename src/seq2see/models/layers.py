@@ -29,7 +29,10 @@ class NormedLinear(nn.Module):
         super().__init__()
         self.direction = nn.Parameter(torch.empty(outputs, inputs))
         nn.init.normal_(self.direction, std=std)
-        self.size = nn.Parameter(self.direction.detach().norm(dim=1, keepdim=True))
+        direction = self.direction.detach()
+        # A model that is about to be loaded has no numbers yet to measure.
+        lengths = direction.new_empty(outputs, 1) if direction.is_meta else direction.norm(dim=1, keepdim=True)
+        self.size = nn.Parameter(lengths)
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
         self._last: tuple[object, Tensor] | None = None
 

@@ -7,9 +7,10 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary, mean_look
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
+from seq2see.models.names import Size
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
 from seq2see.models.rnnsearch import SearchMemory, must_hold_weights, prepared_of
 

@@ -7,9 +7,10 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary
+from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
+from seq2see.models.names import Size
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
 
 

@@ -8,9 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention import Attention, Prepared
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Size, Vocabulary, mean_look
+from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding, Maxout
+from seq2see.models.names import Size
 from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
 
 

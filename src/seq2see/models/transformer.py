@@ -6,8 +6,9 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from seq2see.attention import MultiHead, Prepared
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Size, Vocabulary, mean_look
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Vocabulary, mean_look
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.names import Size
 from seq2see.models.selfattention import (
     BlockConfig,
     FeedForward,

@@ -15,7 +15,7 @@ from seq2see.vocabulary import EOS
 
 
 @dataclass
-class Group:
+class BeamGroup:
     """Beams that compete with each other. What has finished is frozen: it is never stepped again."""
 
     rules: Rules  # of its sentence

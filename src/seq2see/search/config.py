@@ -8,22 +8,26 @@ LengthPenalty = Literal["none", "gnmt", "average"]
 
 
 class SearchConfig(BaseModel):
-    """Every default is here. A beam of one is greedy."""
+    """Every default is here. A beam of one is greedy. Numbers are finite, and so small that scores are, too."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     beam: int = Field(1, ge=1, description="hypotheses kept at each step; 1 is greedy")
     nbest: int = Field(1, ge=1, description="hypotheses given back; with sample: how many are drawn")
     length_penalty: LengthPenalty = Field(
         "none", description="what a sum of log-probabilities is divided by: nothing, ((5 + length) / 6)^alpha, length"
     )
-    alpha: float = Field(0.6, ge=0, description="of gnmt: 0 favours the short, 1 hardly")
-    coverage: float = Field(0.0, ge=0, description="how much a source word that was not looked at costs (GNMT's beta)")
+    alpha: float = Field(0.6, ge=0, le=10, description="of gnmt: 0 favours the short, 1 hardly")
+    coverage: float = Field(
+        0.0, ge=0, le=1e6, description="how much a source word that was not looked at costs (GNMT's beta)"
+    )
     min_length: int = Field(0, ge=0, description="tokens said before a sentence may end")
     max_length: int | None = Field(None, ge=1, description="most steps of any sentence, its end included")
     no_repeat_ngram: int = Field(0, ge=0, description="no run of this many tokens occurs twice; 0: anything may")
     groups: int = Field(1, ge=1, description="diverse beam: groups that share the beam evenly and avoid each other")
-    diversity: float = Field(0.0, ge=0, description="what it costs a group to say what earlier groups say at this step")
+    diversity: float = Field(
+        0.0, ge=0, le=1e6, description="what it costs a group to say what earlier groups say at this step"
+    )
     sample: bool = Field(False, description="draw tokens by their probability instead of searching for the best")
     temperature: float = Field(1.0, gt=0, description="of sample: below 1 bolder choices, above 1 wilder ones")
     top_k: int = Field(0, ge=0, description="of sample: only the k likeliest tokens; 0: all")

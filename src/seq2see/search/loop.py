@@ -16,7 +16,7 @@ from torch import Tensor
 
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.models import reorder
-from seq2see.search.beams import Group
+from seq2see.search.beams import BeamGroup
 from seq2see.search.candidates import drawn, likeliest
 from seq2see.search.config import SearchConfig
 from seq2see.search.hypothesis import Considered, Hypothesis, Path, Result
@@ -33,8 +33,8 @@ Phrases = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Sentence:
-    groups: list[Group]
+class SentenceSearch:
+    groups: list[BeamGroup]
 
     @property
     def going(self) -> bool:
@@ -121,7 +121,7 @@ def search(
 
 
 def _advance(
-    sentences: list[Sentence], log_probs: Tensor, config: SearchConfig, covered: list[float]
+    sentences: list[SentenceSearch], log_probs: Tensor, config: SearchConfig, covered: list[float]
 ) -> list[Counter[int]]:
     """(R, V): one token more for every path, and what each sentence said. Groups go in turn: they avoid each other."""
     log_probs[:, [PAD, BOS]] = -inf
@@ -149,7 +149,7 @@ def _advance(
     return said
 
 
-def _apply_rules(sentences: list[Sentence], log_probs: Tensor, config: SearchConfig) -> dict[int, dict[int, Ban]]:
+def _apply_rules(sentences: list[SentenceSearch], log_probs: Tensor, config: SearchConfig) -> dict[int, dict[int, Ban]]:
     """(R, V), in place. The bans of each group that has rules: by its first row, then by beam."""
     bans: dict[int, dict[int, Ban]] = {}
     groups = [group for sentence in sentences for group in sentence.groups]
@@ -168,7 +168,7 @@ def _apply_rules(sentences: list[Sentence], log_probs: Tensor, config: SearchCon
     return bans
 
 
-def _totals(groups: list[Group], like: Tensor) -> Tensor:
+def _totals(groups: list[BeamGroup], like: Tensor) -> Tensor:
     """(N, W) float64: the log-probability of each path; empty places have none at all."""
     width = like.size(2)
     totals = [[*(path.total for path in group.paths), *[-inf] * (width - len(group.paths))] for group in groups]
@@ -184,7 +184,7 @@ def _sentences(
     seeds: Sequence[int] | None,
     *,
     record: bool,
-) -> list[Sentence]:
+) -> list[SentenceSearch]:
     batch = len(limits)
     prefixes: Sequence[Sequence[int]] = _each("prefix", prefix, batch, ())
     wanted: Sequence[Phrases] = _each("required", required, batch, ())
@@ -196,7 +196,7 @@ def _sentences(
         rules = make_rules(name, limits[name], config.min_length, config.no_repeat_ngram, *given)
         groups = [
             # Seeded by text: the same numbers on every machine, and nothing of the rest of the batch in them.
-            Group(
+            BeamGroup(
                 rules,
                 chance=Random(f"{config.seed} {seed_of[name]} {number}").random,
                 place=number * config.width,
@@ -204,7 +204,7 @@ def _sentences(
             )
             for number in range(config.parallel)
         ]
-        sentences.append(Sentence(groups))
+        sentences.append(SentenceSearch(groups))
     return sentences
 
 

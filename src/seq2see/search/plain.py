@@ -47,7 +47,7 @@ class Moves(NamedTuple):
     tokens: Tensor  # what it said
 
 
-class Finished(NamedTuple):
+class FinishedHypothesis(NamedTuple):
     """A hypothesis that is not spelled out yet."""
 
     score: float
@@ -64,7 +64,7 @@ class Paths:
     def __init__(self, config: SearchConfig, limits: list[int], device: torch.device) -> None:
         self.config, self.width, self.device = config, config.width, device
         self.wanted = min(config.nbest, config.width)
-        self.finished: list[list[Finished]] = [[] for _ in limits]
+        self.finished: list[list[FinishedHypothesis]] = [[] for _ in limits]
         # For each step and path: the path it continues, its token and its log-probability.
         self.history: list[tuple[list[int], list[int], list[float]]] = []
         every = range(len(limits))
@@ -130,7 +130,7 @@ class Paths:
         told = (found.ranks, found.tokens, found.log_probs)
         columns = [self.paths[sentences, beams].tolist(), *(x[sentences, places].tolist() for x in told)]
         for name, path, rank, token, log_prob in zip(names, *columns, strict=True):
-            self.finished[name].append(Finished(rank / penalty, token == EOS, step, path, token, log_prob))
+            self.finished[name].append(FinishedHypothesis(rank / penalty, token == EOS, step, path, token, log_prob))
         for name in set(names):
             first = sorted(self.finished[name], key=lambda one: (not one.ended, -one.score))[: self.wanted]
             self.finished[name] = first
@@ -155,7 +155,7 @@ class Paths:
     def hypotheses(self, name: int) -> list[Hypothesis]:
         return [self._spelled(one) for one in self.finished[name]]
 
-    def _spelled(self, one: Finished) -> Hypothesis:
+    def _spelled(self, one: FinishedHypothesis) -> Hypothesis:
         tokens, scores, path = [one.token], [one.log_prob], one.path
         for parents, said, log_probs in reversed(self.history[: one.step]):
             tokens.append(said[path])

@@ -11,10 +11,10 @@ from seq2see.data.store import encode_sources
 from seq2see.errors import ConfigError
 from seq2see.evaluate.alignment import Gold
 from seq2see.look import AttentionMap, Best, Kind, attention_map, best_head, load_best, save_best
-from seq2see.look.posterior import posterior_looks
+from seq2see.look.intervene.posterior import posterior_looks
+from seq2see.look.map.alignment import ALIGNMENT
 from seq2see.session.translator import Translator
 
-ALIGNMENT = "alignment.json"  # of a run folder: the head that alignments are read from
 CHOOSING = 200  # pairs are enough to tell heads apart
 _WINDOW = 512
 _BATCH_PLACES = 16_384  # source x target places in a batch, of one head
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 def look_all(
     translator: Translator, pairs: Sequence[Pair], kind: Kind = "cross", *, posterior: bool = False
 ) -> Iterator[AttentionMap]:
-    """The map of each pair, in order, from forced passes over batches of like length; as look.posterior if asked."""
+    """The map of each pair, in order, from forced passes over batches of like length; the posterior if asked."""
     run = translator.runs[0]
     todo = iter(pairs)
     while window := list(islice(todo, _WINDOW)):

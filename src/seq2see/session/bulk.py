@@ -4,28 +4,37 @@ Threads inside one small matrix product wait for each other more than they work;
 """
 
 import os
-from collections import deque
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from seq2see.engines import EngineName
-from seq2see.errors import RunError, Seq2SeeError
+from seq2see.errors import ConfigError, RunError, Seq2SeeError
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
+from seq2see.session.processes import deaf, end_with_parent
 from seq2see.session.translation import Request, Translation, no_map
-from seq2see.session.translator import Translator
+from seq2see.session.translator import in_order
 
 CHUNK = 1024  # requests that a worker takes at once: sorted by length among themselves
-_AHEAD = 2  # chunks that wait for each worker
+_AHEAD = 2  # chunks for each worker that are taken before the first of them is whole: what memory holds
+_SECONDS = 0.2  # between two messages of a worker
 
-_translator: Translator | None = None  # of a worker process
+Finished = list[tuple[int, Translation]]
+"""Some of a chunk, each with its place in it."""
+
+
+class WorkerFailure(NamedTuple):
+    """Why a worker cannot go on."""
+
+    text: str
 
 
 def cores() -> int:
@@ -44,20 +53,91 @@ def translate_bulk(
     chunk: int = CHUNK,
 ) -> Iterator[Translation]:
     """One Translation for each request, in order, without their maps: those of a worker stay in the worker."""
-    feed = _chunks(requests, workers, chunk)
-    waiting: deque[Future[list[Translation]]] = deque()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (list(paths), engine))
+    finished = translate_unordered(paths, requests, search, workers=workers, engine=engine, agree=agree, chunk=chunk)
+    return in_order(finished)
+
+
+def translate_unordered(
+    paths: Sequence[Path],
+    requests: Iterable[Request],
+    search: SearchConfig,
+    *,
+    workers: int,
+    engine: EngineName = "torch",
+    agree: bool = False,
+    chunk: int = CHUNK,
+) -> Iterator[tuple[int, Translation]]:
+    """(place among the requests, translation), each soon after it is finished. Leaves no process behind."""
+    if workers < 1:
+        raise ConfigError(f"workers = {workers}: at least one is needed")
+    given = list(paths), engine, search, agree
+    team: list[_Worker] = []
+    feed, following = _chunks(requests, workers, chunk), 0
     try:
         while True:
-            while len(waiting) < workers * _AHEAD and (given := next(feed, None)):
-                waiting.append(pool.submit(_work, given, search, agree))
-            if not waiting:
+            busy = [worker for worker in team if worker.lacking]
+            idle = [worker for worker in team if not worker.lacking]
+            oldest = min((worker.first for worker in busy), default=following)
+            taken = []
+            while len(busy) < workers and following - oldest < workers * _AHEAD * chunk:
+                if not (requested := next(feed, None)):
+                    break
+                if not idle:  # of few requests there are few workers
+                    idle.append(_Worker(given))
+                    team += idle
+                busy.append(idle.pop())
+                taken.append((busy[-1], following, requested))
+                following += len(requested)
+            for worker, first, requested in taken:  # when all are started: one that is not ready yet is waited for
+                worker.take(first, requested)
+            if not busy:
                 return
-            yield from waiting.popleft().result()
-    except BrokenProcessPool:
-        raise RunError("a worker process ended without a word, perhaps for want of memory; try --workers 1") from None
+            ready = wait([worker.pipe for worker in busy])
+            for worker in busy:
+                if worker.pipe in ready:
+                    yield from worker.finished()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in team:
+            worker.process.kill()  # it holds nothing that could be lost
+        for worker in team:
+            worker.process.join()
+            worker.pipe.close()
+
+
+class _Worker:
+    """A process that translates a chunk at a time."""
+
+    def __init__(self, given: tuple[list[Path], EngineName, SearchConfig, bool]) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(theirs, *given), daemon=True)
+        with deaf():
+            self.process.start()
+        theirs.close()
+        self.first = 0  # place of the first request of its chunk
+        self.lacking = 0  # translations of it that have not come back
+
+    def take(self, first: int, requests: list[Request]) -> None:
+        """Only while it has none: it is listening then, and a chunk may be more than a pipe holds."""
+        self.first, self.lacking = first, len(requests)
+        try:
+            self.pipe.send(requests)
+        except OSError:
+            raise _gone() from None
+
+    def finished(self) -> Iterator[tuple[int, Translation]]:
+        try:
+            message: Finished | WorkerFailure = self.pipe.recv()
+        except (EOFError, OSError):
+            raise _gone() from None
+        if isinstance(message, WorkerFailure):
+            raise RunError(message.text)
+        self.lacking -= len(message)
+        yield from ((self.first + place, translation) for place, translation in message)
+
+
+def _gone() -> RunError:
+    return RunError("a worker process ended without a word, perhaps for want of memory; try --workers 1")
 
 
 def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[list[Request]]:
@@ -70,19 +150,26 @@ def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[l
         yield given
 
 
-def _begin(paths: list[Path], engine: EngineName) -> None:
-    global _translator
+def _work(pipe: Connection, paths: list[Path], engine: EngineName, search: SearchConfig, agree: bool) -> None:
+    """A worker: chunks come in, translations go out as batches are finished, until nobody is there any more."""
+    end_with_parent()
     torch.set_num_threads(1)
-    _translator = load(paths, engine=engine, say=lambda _: None)  # the first process has told it, and made it
-
-
-def _work(requests: list[Request], search: SearchConfig, agree: bool) -> list[Translation]:
-    assert _translator is not None
     try:
-        found = _translator.translate_all(requests, search, agree=agree, window=len(requests))
-        return [detached(one) for one in found]
+        translator = load(paths, engine=engine, say=lambda _: None)  # the first process has told it, and made it
+        while True:
+            done: Finished = []
+            sent = time.monotonic()
+            for place, translation in translator.translate_unordered(pipe.recv(), search, agree=agree):
+                done.append((place, detached(translation)))
+                if time.monotonic() - sent > _SECONDS:
+                    pipe.send(done)
+                    done, sent = [], time.monotonic()
+            if done:
+                pipe.send(done)
+    except (EOFError, BrokenPipeError):
+        return
     except Seq2SeeError as error:
-        raise RunError(str(error)) from None  # our errors with arguments of their own cannot travel
+        pipe.send(WorkerFailure(str(error)))  # our errors with arguments of their own cannot travel
 
 
 def detached(translation: Translation) -> Translation:

@@ -15,7 +15,7 @@ _MOST_CHARACTERS = 10_000  # of a unit that is measured in one piece: keeps the 
 Measure = Callable[[Sequence[str]], list[int]]
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """What a model is given, and the white space around it, which is kept as it is."""
 
     before: str
@@ -23,17 +23,17 @@ class Part(NamedTuple):
     after: str
 
 
-def cut(text: str, most: int, measure: Measure) -> list[Part]:
+def cut(text: str, most: int, measure: Measure) -> list[TextPart]:
     """Parts of at most `most` pieces each, as `measure` counts them; one part if the text is short enough."""
     short = len(text) <= _MOST_CHARACTERS and measure([text])[0] <= most
     stretches = [text] if short else _packed(_SENTENCE.findall(text), most, measure, _words)
     return [_part(stretch) for stretch in stretches]
 
 
-def _part(stretch: str) -> Part:
+def _part(stretch: str) -> TextPart:
     text = stretch.strip()
     start = stretch.find(text) if text else len(stretch)
-    return Part(stretch[:start], text, stretch[start + len(text) :])
+    return TextPart(stretch[:start], text, stretch[start + len(text) :])
 
 
 def _packed(

@@ -19,6 +19,7 @@ from seq2see.search import Result, SearchConfig
 from seq2see.session.translation import Request
 from seq2see.text import Tokenizer
 from seq2see.training.folder import Run
+from seq2see.vocabulary import UNK
 
 BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that
 BATCH_ROWS = (256, 1024)  # sentences at most, and paths of all their beams: products of many rows are the faster ones
@@ -55,7 +56,11 @@ class Decoding:
 
     def decode(self, requests: Sequence[Request]) -> list[Result]:
         """One batch: a result for each request; forbidden phrases are said nowhere, however they are cut."""
-        phrases = [[self._pieces(phrase) for phrase in request.forbidden] for request in requests]
+        # What the vocabulary cannot spell cannot be said; its <unk> stands for other words as well and stays free.
+        phrases = [
+            [pieces for phrase in request.forbidden if UNK not in (pieces := self._pieces(phrase))]
+            for request in requests
+        ]
         results = self._search(requests, phrases)
         for _ in range(_ROUNDS):
             again = [row for row, one in enumerate(requests) if self._note_said(one, results[row], phrases[row])]

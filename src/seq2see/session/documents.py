@@ -1,21 +1,25 @@
 """Texts with placeholders: translated as they are; again with the placeholders as required phrases where one was lost.
 
-What is still wrong after that is put right by `text.placeholders`, so a document never loses a `%s` or a tag.
+What is still wrong after that is put right by `formats.documents.placeholders`: no document loses a `%s` or a tag.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from seq2see.formats.documents import Finished, Numbered
+from seq2see.formats.documents.placeholders import faithful, placeholders
 from seq2see.search import SearchConfig
 from seq2see.session.constraints import Constraints, Glossary
-from seq2see.session.translation import Request
+from seq2see.session.terms import TermTally
+from seq2see.session.translation import Request, Translation
 from seq2see.session.translator import Translator
-from seq2see.text.placeholders import faithful, placeholders
+
+_LOST = 200  # texts that are translated again together: enough for a batch, and not all at the end
 
 
 class FaithfulTranslator:
-    """Calls like a function: texts in, translations out, in order."""
+    """Calls like a function: texts in, translations out, in order. `numbered` does not wait for the order."""
 
     def __init__(
         self,
@@ -27,22 +31,43 @@ class FaithfulTranslator:
     ) -> None:
         self.translator, self.search, self.agree = translator, search, agree
         self.constraints = constraints or Glossary()
-        self.again = 0  # texts that had to be translated twice
+        self.terms = TermTally()  # of the constraints, not the placeholders, which are put right anyway
         self._numbers = count()
 
-    def __call__(self, texts: Sequence[str]) -> Iterable[str]:
-        requests = [self.constraints.request(text, next(self._numbers)) for text in texts]
-        found = list(self._translate(requests))
-        lost = [place for place, text in enumerate(texts) if not faithful(text, found[place])]
-        self.again += len(lost)
-        for place, text in zip(lost, self._translate([_demanding(requests[place]) for place in lost]), strict=True):
-            if faithful(texts[place], text):
-                found[place] = text
-        return found
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        numbered = [Numbered(next(self._numbers), text) for text in texts]
+        return [finished.text for finished in sorted(self.numbered(numbered))]
 
-    def _translate(self, requests: Sequence[Request]) -> Iterator[str]:
-        done = self.translator.translate_all(requests, self.search, agree=self.agree, window=max(1, len(requests)))
-        return (translation.text for translation in done)
+    def numbered(self, texts: Sequence[Numbered]) -> Iterator[Finished]:
+        """One translation for each text, in any order, as batches are finished."""
+        requests = [self.constraints.request(text, number) for number, text in texts]
+        lost: dict[int, Translation] = {}
+        for place, translation in self._translate(requests):
+            if faithful(texts[place].text, translation.text):
+                yield self._finished(requests[place], translation)
+            else:
+                lost[place] = translation
+            if len(lost) >= _LOST:
+                yield from self._again(requests, lost)
+                lost = {}
+        yield from self._again(requests, lost)
+
+    def _again(self, requests: Sequence[Request], lost: Mapping[int, Translation]) -> Iterator[Finished]:
+        """Those that lost a placeholder, by their places: it is demanded now."""
+        places = list(lost)
+        for row, translation in self._translate([_demanding(requests[place]) for place in places]):
+            request = requests[places[row]]
+            kept = faithful(request.text, translation.text)
+            yield self._finished(request, translation if kept else lost[places[row]])
+
+    def _translate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Translation]]:
+        return self.translator.translate_unordered(requests, self.search, agree=self.agree)
+
+    def _finished(self, request: Request, translation: Translation) -> Finished:
+        wanted = (request.prefix.strip(), *request.required)
+        self.terms.add(request.number + 1, [term for term in translation.unknown_terms if term.text in wanted])
+        problems = tuple(problem for problem in translation.problems() if problem != "empty")  # seen where it is put in
+        return Finished(request.number, translation.text, problems)
 
 
 def _demanding(request: Request) -> Request:

@@ -2,20 +2,21 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seq2see import durable
 from seq2see.engines import EngineName, make_engine
-from seq2see.errors import ConfigError, DataError
+from seq2see.errors import DataError, printable
 from seq2see.session.translator import Translator, run_paths
 from seq2see.training.config import merge
 from seq2see.training.folder import PAIRS, VOICE, load_run, read_run_config
-from seq2see.training.reporting import ConsoleVoice, SilentVoice
+from seq2see.training.reporting import ConsoleReporter, SilentReporter
+from seq2see.training.restoring import restored_torch
 from seq2see.training.run import new_config, resume_command, train_run
 
-Pairs = str | Path | Sequence[str | Path] | Sequence[tuple[str, str]]
+Pairs = str | Path | Iterable[str | Path] | Iterable[Sequence[str]]
+"""A file, two plain files, or the pairs themselves: (source, target) each."""
 
 
 def load(
@@ -27,8 +28,9 @@ def load(
              rounded to eight bits. Attention, scores and explanations are of the torch model always.
     say      hears that an engine is being made, which takes a while the first time; else standard error does
     """
-    runs = [load_run(path) for path in run_paths(run)]
-    return Translator(runs, [make_engine(one, engine, say or _tell) for one in runs])
+    with restored_torch():  # a model is made of random numbers before it gets its weights
+        runs = [load_run(path) for path in run_paths(run)]
+        return Translator(runs, [make_engine(one, engine, say or _tell) for one in runs])
 
 
 def open_run(
@@ -44,7 +46,7 @@ def open_run(
 
 
 def _tell(text: str) -> None:
-    print(f"seq2see: {text}", file=sys.stderr)
+    print(f"seq2see: {printable(text)}", file=sys.stderr)
 
 
 def train(
@@ -64,56 +66,47 @@ def train(
     time_limit     seconds; the schedule is fitted to it
     settings       everything else as nested dictionaries, such as {"training": {"steps": 1000}}: see
                    `seq2see train --list-settings`
+
+    Random state, threads and signal handlers of the caller are as they were afterwards.
     """
     folder = Path(out)
-    given: dict[str, Any] = {"model": {"family": model, "size": size}}
+    named, listed = _split(pairs, folder, PAIRS[0])
+    given: dict[str, Any] = {"model": {"family": model, "size": size}, "data": {"train": named}}
     if time_limit is not None:
         given["training"] = {"time_limit": time_limit}
-    given["data"] = {"train": _named(pairs, folder, PAIRS[0])}
     if valid is not None:
-        given["data"]["valid"] = _named(valid, folder, PAIRS[1])
+        given["data"]["valid"], more = _split(valid, folder, PAIRS[1])
+        listed |= more
     config = new_config(merge(given, settings or {}))
-    _keep(folder, {PAIRS[0]: pairs, PAIRS[1]: valid})
     if quiet:
-        ended = train_run(config, folder, SilentVoice())
+        ended = train_run(config, folder, SilentReporter(), pairs=listed)
     else:
-        with ConsoleVoice() as voice:
-            ended = train_run(config, folder, voice)
+        with ConsoleReporter() as voice:
+            ended = train_run(config, folder, voice, pairs=listed)
     if ended.interrupted:
         raise KeyboardInterrupt(f"saved at step {ended.progress.step}; go on with: {resume_command(folder)}")
     return load(folder)
 
 
-def _listed(pairs: Pairs | None) -> bool:
-    """Whether these are the pairs themselves rather than names of files."""
-    return pairs is not None and not isinstance(pairs, str | Path) and any(isinstance(one, tuple) for one in pairs)
-
-
-def _named(pairs: Pairs, folder: Path, name: str) -> tuple[str, ...]:
-    if _listed(pairs):
-        return (str(folder / name),)
-    names = (pairs,) if isinstance(pairs, str | Path) else tuple(pairs)
-    if not names:
+def _split(pairs: Pairs, folder: Path, name: str) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """What training reads, and the file it brings along: pairs from memory lie in the run folder, where a run that is
+    resumed finds them again."""
+    if isinstance(pairs, str | Path):
+        return (str(pairs),), {}
+    try:
+        entries = list(pairs)
+    except TypeError:
+        raise DataError(f"pairs = {type(pairs).__name__}: name a file, or give a list of (source, target)") from None
+    if not entries:
         raise DataError("no pairs given; name a file, or give a list of (source, target)")
-    return tuple(str(one) for one in names)
-
-
-def _keep(folder: Path, given: Mapping[str, Pairs | None]) -> None:
-    """Pairs from memory lie in the run folder: a run that is resumed reads them again."""
-    files = {
-        name: "".join(_line(number, pair) for number, pair in enumerate(pairs)).encode()
-        for name, pairs in given.items()
-        if pairs is not None and _listed(pairs) and not isinstance(pairs, str | Path)
-    }
-    if files and folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: is not empty; choose a new folder for out")
-    for name, content in files.items():
-        folder.mkdir(parents=True, exist_ok=True)
-        durable.write_file(folder / name, content)
+    if all(isinstance(entry, str | Path) for entry in entries):
+        return tuple(map(str, entries)), {}
+    content = "".join(_line(number, pair) for number, pair in enumerate(entries))
+    return (str(folder / name),), {name: content.encode()}
 
 
 def _line(number: int, pair: Any) -> str:
-    if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(side, str) for side in pair):
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(side, str) for side in pair):
         raise DataError(f"pair {number} is not a (source, target) of two strings")
     line = json.dumps({"source": pair[0], "target": pair[1]}, ensure_ascii=False) + "\n"
     try:

@@ -1,13 +1,18 @@
 """What goes in and what comes out: a Request for each text, a Translation for each request."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from seq2see.formats.remarks import Problem
 from seq2see.look import AttentionMap
 from seq2see.search import Considered
+from seq2see.session.terms import UnknownTerm
 from seq2see.text import Encoding
+from seq2see.text.pieces import SPECIALS
+from seq2see.vocabulary import UNK
 
 Look = Callable[[], AttentionMap | None]
 
@@ -21,6 +26,8 @@ class Request:
     required: tuple[str, ...] = ()  # phrases it says somewhere
     forbidden: tuple[str, ...] = ()  # phrases it says nowhere
     number: int = 0  # of the line: what sampling is seeded with besides the seed
+    origins: Mapping[str, re.Pattern[str]] = field(default_factory=dict, compare=False)
+    """What required phrases translate, as far as it is known: the place of one that the vocabulary lacks."""
 
     @property
     def constrained(self) -> bool:
@@ -39,6 +46,8 @@ class Translation:
     score         what translations were ranked by: log-probability through the length and coverage penalties
     tokens        the pieces said; token_scores: the log-probability of each, and of the end if it was said
     ended         by itself; False: cut off at the limit on its length
+    unknown_terms required phrases that the target vocabulary lacks: put into the text as they are, or left out;
+                  tokens, token_ids and attention are what the model said in their place
     parts         of a text too long to be translated at once: the translations of its pieces, in order
     record        every candidate of the search and what became of it, if asked for
     attention     what the model looked at: computed when it is touched, by one pass over source and translation;
@@ -51,6 +60,7 @@ class Translation:
     tokens: tuple[str, ...] = ()
     token_scores: tuple[float, ...] = ()
     ended: bool = True
+    unknown_terms: tuple[UnknownTerm, ...] = ()
     nbest: "tuple[Translation, ...]" = ()
     parts: "tuple[Translation, ...]" = ()
     record: tuple[Considered, ...] | None = None
@@ -61,6 +71,15 @@ class Translation:
     @cached_property
     def attention(self) -> AttentionMap | None:
         return self.look()
+
+    def problems(self) -> Iterator[Problem]:
+        """What tells by itself that this translation deserves a look."""
+        if self.source.strip() and not self.text.strip():
+            yield "empty"
+        if not self.ended:
+            yield "cut off"
+        if SPECIALS[UNK].strip() in self.tokens:
+            yield "unknown word"
 
     def __str__(self) -> str:
         return self.text
@@ -75,6 +94,12 @@ class Translation:
             "token_scores": list(self.token_scores),
             "ended": self.ended,
         }
+        told |= self._unknown()
         if len(self.nbest) > 1:
-            told["nbest"] = [{"text": one.text, "score": one.score, "ended": one.ended} for one in self.nbest]
+            told["nbest"] = [
+                {"text": one.text, "score": one.score, "ended": one.ended} | one._unknown() for one in self.nbest
+            ]
         return told
+
+    def _unknown(self) -> dict[str, Any]:
+        return {"unknown_terms": [term._asdict() for term in self.unknown_terms]} if self.unknown_terms else {}

@@ -1,33 +1,39 @@
 """The one front door: a run (or several as one), text in, Translation out. Everything else is built on this class."""
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import NamedTuple, TypeVar, overload
 
 import torch
 
 from seq2see.data.batch import Batch
 from seq2see.data.store import encode_sources
 from seq2see.engines import Engine
-from seq2see.errors import ConfigError, RunError, ShapeError
+from seq2see.errors import ConfigError, NumericError, RunError, ShapeError
 from seq2see.evaluate import sentence_chrf
-from seq2see.look import AttentionMap, Kind, attention_map, joined
-from seq2see.look.posterior import posterior_looks
-from seq2see.look.whatif import Edit, what_if
+from seq2see.look import AttentionMap, Kind, attention_map, joined, load_best
+from seq2see.look.intervene.posterior import posterior_looks
+from seq2see.look.intervene.whatif import Edit, what_if
+from seq2see.look.map.alignment import ALIGNMENT
 from seq2see.search import Hypothesis, Result, SearchConfig, minimum_bayes_risk
-from seq2see.session.cutting import Part, cut
-from seq2see.session.decoding import Decoding
+from seq2see.session.constraints import make_glossary
+from seq2see.session.cutting import TextPart, cut
+from seq2see.session.decoding import Decoding, whole_words
+from seq2see.session.terms import NO_ATTENTION, NO_SOURCE, NOT_LOOKED_AT, DecodedText, UnknownTerm, fill
 from seq2see.session.translation import Request, Translation
 from seq2see.text import Encoding, Tokenizer, normalise
 from seq2see.training.folder import Run
-from seq2see.vocabulary import EOS
+from seq2see.vocabulary import EOS, UNK
 
 DEFAULT = SearchConfig(beam=5, length_penalty="gnmt")
 WINDOW = 2048  # texts that are sorted by length together
 _SURROGATE = re.compile("[\ud800-\udfff]")
+Value = TypeVar("Value")
 
 
 class Scored(NamedTuple):
@@ -42,8 +48,9 @@ class _Task:
     """A part of a request, on its way through a batch."""
 
     place: int  # of the request in its window
-    part: Part
-    request: Request
+    part: TextPart
+    request: Request  # as it is searched
+    unknown: tuple[str, ...] = ()  # required terms that the target vocabulary lacks
 
 
 class Translator:
@@ -70,7 +77,7 @@ class Translator:
         nbest: int | None = ...,
         search: SearchConfig | None = ...,
         prefix: str = ...,
-        required: Sequence[str] = ...,
+        required: Sequence[str] | Mapping[str, str] = ...,
         forbidden: Sequence[str] = ...,
         record: bool = ...,
     ) -> Translation: ...
@@ -84,7 +91,7 @@ class Translator:
         nbest: int | None = ...,
         search: SearchConfig | None = ...,
         prefix: str = ...,
-        required: Sequence[str] = ...,
+        required: Sequence[str] | Mapping[str, str] = ...,
         forbidden: Sequence[str] = ...,
         record: bool = ...,
     ) -> list[Translation]: ...
@@ -97,7 +104,7 @@ class Translator:
         nbest: int | None = None,
         search: SearchConfig | None = None,
         prefix: str = "",
-        required: Sequence[str] = (),
+        required: Sequence[str] | Mapping[str, str] = (),
         forbidden: Sequence[str] = (),
         record: bool = False,
     ) -> Translation | list[Translation]:
@@ -106,11 +113,14 @@ class Translator:
         beam, nbest   hypotheses kept, and given back
         search        everything else of a search (sampling, penalties, lengths, ...): see `SearchConfig`
         prefix        the translation begins with it;  required, forbidden: phrases it says somewhere, or nowhere
+                      required={"막걸리": "makgeolli"}: the second where the text holds the first, as in a glossary;
+                      see `Translation.unknown_terms` for phrases that the vocabulary lacks
         record        keep every candidate of the search as well
         """
         config = chosen(search, beam, nbest)
         texts = [text] if isinstance(text, str) else list(text)
-        requests = [Request(one, prefix, tuple(required), tuple(forbidden), number) for number, one in enumerate(texts)]
+        glossary = make_glossary(required, forbidden, prefix)
+        requests = [glossary.request(one, number) for number, one in enumerate(texts)]
         found = list(self.translate_all(requests, config, record=record))
         return found[0] if isinstance(text, str) else found
 
@@ -132,8 +142,13 @@ class Translator:
             one if isinstance(one, Request) else Request(one, number=number) for number, one in enumerate(texts)
         )
         while requests := list(islice(numbered, window)):
-            found = self._window(requests, decoding)
-            yield from map(consensus, found) if agree else found
+            yield from in_order(self._window(requests, decoding, agree=agree))
+
+    def translate_unordered(
+        self, requests: Sequence[Request], search: SearchConfig | None = None, *, agree: bool = False
+    ) -> Iterator[tuple[int, Translation]]:
+        """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`."""
+        yield from self._window(requests, Decoding(self.runs, self.engines, search or DEFAULT), agree=agree)
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Scored]:
         """What the first run thinks of these translations: forced, not searched."""
@@ -156,7 +171,7 @@ class Translator:
         scored = self.score_ids(text, ids)
         made = Translation(
             text,
-            self._target.decode(ids),
+            written.text,  # as it was given: words that the vocabulary lacks spell nothing
             scored.score,
             tuple(self._target.pieces(ids)),
             tuple(scored.token_scores),
@@ -173,7 +188,7 @@ class Translator:
         return self._look(translation.source, self._said(translation), kind)
 
     def posterior(self, translation: Translation) -> AttentionMap | None:
-        """Where it must have looked, once it is known what was said: the cross attention by look.posterior."""
+        """Where it must have looked, once it is known what was said: see look.intervene.posterior."""
         if translation.parts:
             maps = [self.posterior(part) for part in translation.parts if part.token_ids]
             return joined([one for one in maps if one is not None])
@@ -195,33 +210,83 @@ class Translator:
         text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
         return normalise(text, self.runs[0].config.data.form)
 
-    def _window(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Translation]:
-        """Requests -> parts -> batches of like length -> parts -> requests again."""
+    def _window(
+        self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
+    ) -> Iterator[tuple[int, Translation]]:
+        """Requests -> parts -> batches of like length -> parts -> requests again, as soon as all of one are there."""
         tasks = [task for place, request in enumerate(requests) for task in self._tasks(place, request)]
+        parts: list[dict[int, Translation]] = [{} for _ in requests]  # number of the task -> what became of it
+        lacking = Counter(task.place for task in tasks)
+        for number, part in self._translated(tasks, decoding):
+            task = tasks[number]
+            place = task.place
+            parts[place][number] = self._asked_again(task, part, decoding) if part.unknown_terms else part
+            lacking[place] -= 1
+            if not lacking[place]:
+                done = [parts[place][number] for number in sorted(parts[place])]
+                parts[place].clear()
+                whole = done[0] if len(done) == 1 else _joined(requests[place].text, done)
+                yield place, consensus(whole) if agree else whole
+
+    def _translated(self, tasks: Sequence[_Task], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
+        """(number of the task, its translation) as each batch is finished."""
         lengths = self._measure([task.part.text for task in tasks])
-        results: list[Result | None] = [None] * len(tasks)
-        spoken = [place for place, task in enumerate(tasks) if task.part.text]
-        for batch in decoding.batches([lengths[place] for place in spoken]):
-            places = [spoken[row] for row in batch]
-            found = decoding.decode([tasks[place].request for place in places])
-            for place, result in zip(places, found, strict=True):
-                results[place] = result
-        done: list[list[Translation]] = [[] for _ in requests]
-        for task, told in zip(tasks, results, strict=True):
-            done[task.place].append(self._translation(task, told))
-        for request, parts in zip(requests, done, strict=True):
-            yield parts[0] if len(parts) == 1 else _joined(request.text, parts)
+        for number, task in enumerate(tasks):
+            if not task.part.text:
+                yield number, self._translation(task, None)
+        spoken = [number for number, task in enumerate(tasks) if task.part.text]
+        for batch in decoding.batches([lengths[number] for number in spoken]):
+            numbers = [spoken[row] for row in batch]
+            results = decoding.decode([tasks[number].request for number in numbers])
+            for number, result in zip(numbers, results, strict=True):
+                yield number, self._translation(tasks[number], result)
+
+    def _asked_again(self, task: _Task, made: Translation, decoding: Decoding) -> Translation:
+        """Where nothing was said for an unknown term: with an `<unk>` for it, if that gives the term a place."""
+        unsaid = _missing(made, NOT_LOOKED_AT)
+        if not unsaid:
+            return made
+        request = replace(task.request, required=(*task.request.required, *unsaid))
+        try:
+            ((_, other),) = self._translated([replace(task, request=request)], decoding)
+        except ConfigError:  # no room for more: the first translation stands
+            return made
+        return other if len(_missing(other)) < len(_missing(made)) else made
 
     def _tasks(self, place: int, request: Request) -> list[_Task]:
-        """The parts of a text; a prefix belongs to the first of them, required phrases to the one that is longest."""
+        """The parts of a text. A prefix belongs to the first of them, a required phrase to the one that holds what it
+        translates, or to the longest; those that the vocabulary lacks are not searched for."""
         parts = cut(self.clean(request.text), self._longest, self._measure)
-        if len(parts) == 1:
-            return [_Task(place, parts[0], _with(request, parts[0].text, prefix=True, required=True))]
-        longest = max(range(len(parts)), key=lambda number: len(parts[number].text))
-        return [
-            _Task(place, part, _with(request, part.text, prefix=number == 0, required=number == longest))
-            for number, part in enumerate(parts)
-        ]
+        if not request.constrained:
+            return [_Task(place, part, replace(request, text=part.text)) for part in parts]
+        request = self._cleaned(request)
+        owners = {phrase: _owner(parts, _origin(request, phrase)) for phrase in request.required}
+        tasks = []
+        for number, part in enumerate(parts):
+            wanted = [phrase for phrase in request.required if owners[phrase] == number]
+            unknown = tuple(phrase for phrase in wanted if UNK in self._pieces(phrase))
+            known = tuple(phrase for phrase in wanted if phrase not in unknown)
+            prefix = "" if number else request.prefix
+            tasks.append(_Task(place, part, replace(request, text=part.text, prefix=prefix, required=known), unknown))
+        return tasks
+
+    def _cleaned(self, request: Request) -> Request:
+        """What has to be said, in the spelling of the run; what cannot be met is refused."""
+        request = replace(
+            request,
+            prefix=self.clean(request.prefix),
+            required=tuple(map(self.clean, request.required)),
+            forbidden=tuple(map(self.clean, request.forbidden)),
+            origins={self.clean(phrase): pattern for phrase, pattern in request.origins.items()},
+        )
+        for phrase in (request.prefix, *request.required):
+            clash = next((banned for banned in request.forbidden if whole_words(banned).search(phrase)), None)
+            if clash is not None and UNK in self._pieces(phrase):  # the search refuses the others
+                raise ConfigError(f"line {request.number + 1}: '{phrase}' has to be said, but '{clash}' must not")
+        return request
+
+    def _pieces(self, phrase: str) -> list[int]:
+        return self._target.ids_batch([phrase])[0]
 
     @property
     def _longest(self) -> int:
@@ -240,16 +305,47 @@ class Translator:
 
     def _one(self, task: _Task, hypothesis: Hypothesis) -> Translation:
         source, ids = task.request.text, list(hypothesis.tokens)
+        text, unknown = self._with_terms(task, ids)
+        shift = len(task.part.before)
         return Translation(
             source,
-            task.part.before + self._target.decode(ids) + task.part.after,
+            task.part.before + text + task.part.after,
             hypothesis.score,
             tuple(self._target.pieces(ids)),
             tuple(hypothesis.token_scores),
             hypothesis.ended,
+            tuple(term.moved(shift) for term in unknown),
             token_ids=tuple(ids),
             look=lambda: self._look(source, self._read_target(ids), "cross"),
         )
+
+    def _with_terms(self, task: _Task, ids: list[int]) -> tuple[str, list[UnknownTerm]]:
+        """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
+        request = task.request
+        prefix = self._pieces(request.prefix) if request.prefix else []
+        if not task.unknown and UNK not in prefix:
+            return self._target.decode(ids), []
+        reading = self._read_target(ids)
+        whole = self._look(request.text, reading, "cross") if task.unknown else None
+        best = None if whole is None else whole.best(load_best(self.runs[0].path / ALIGNMENT))
+        decoded = DecodedText(reading, best, self._target.config.whole_words)
+        taken = set(range(len(prefix))).union(*(decoded.rows_of(phrase) for phrase in request.required))
+        places = [decoded.prefix_place(request.prefix, len(prefix))] if UNK in prefix else []
+        reasons = {}
+        for term in task.unknown:
+            origin = _origin(request, term)
+            reasons[term] = NO_ATTENTION if best is None else NOT_LOOKED_AT if origin is not None else NO_SOURCE
+            for match in origin.finditer(request.text) if origin is not None else ():
+                place = decoded.term_place(term, self._pieces(term), match.span(), taken)
+                if place is not None:
+                    places.append(place)
+                    taken.update(place.rows)
+        text, spans = fill(reading.text, places)
+        literals = [request.prefix.strip()] if UNK in prefix else []
+        return text, [
+            UnknownTerm(term, spans.get(term), "" if term in spans else reasons[term])
+            for term in (*literals, *task.unknown)
+        ]
 
     @torch.no_grad()
     def _look(self, source: str, said: Encoding, kind: Kind, *, posterior: bool = False) -> AttentionMap | None:
@@ -274,7 +370,20 @@ class Translator:
         batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [ids])
         said = torch.log_softmax(run.model(batch).logits[0], dim=-1)
         scores = said.gather(1, torch.tensor([*ids, EOS]).unsqueeze(1)).squeeze(1).tolist()
+        if not all(math.isfinite(score) for score in scores):
+            raise NumericError(f"{run.path}: the model gives no finite number for this pair")
         return Scored(sum(scores), scores)
+
+
+def in_order(finished: Iterable[tuple[int, Value]]) -> Iterator[Value]:
+    """What comes with its place, in any order, by its place; what is early waits."""
+    early: dict[int, Value] = {}
+    following = 0
+    for place, value in finished:
+        early[place] = value
+        while following in early:
+            yield early.pop(following)
+            following += 1
 
 
 def chosen(search: SearchConfig | None, beam: int | None, nbest: int | None) -> SearchConfig:
@@ -297,10 +406,21 @@ def consensus(translation: Translation) -> Translation:
     return replace(every[0], nbest=every)
 
 
-def _with(request: Request, text: str, *, prefix: bool, required: bool) -> Request:
-    return replace(
-        request, text=text, prefix=request.prefix if prefix else "", required=request.required if required else ()
-    )
+def _origin(request: Request, phrase: str) -> re.Pattern[str] | None:
+    """What a required phrase translates: as the request says, or the phrase itself where the source holds it too."""
+    return request.origins.get(phrase) or (re.compile(re.escape(phrase)) if phrase in request.text else None)
+
+
+def _owner(parts: Sequence[TextPart], origin: re.Pattern[str] | None) -> int:
+    """The part in which a phrase has to be said."""
+    holding = (number for number, part in enumerate(parts) if origin is not None and origin.search(part.text))
+    return next(holding, max(range(len(parts)), key=lambda number: len(parts[number].text)))
+
+
+def _missing(translation: Translation, reason: str | None = None) -> list[str]:
+    """Unknown terms that the translation does not hold; only those of a reason, if it is given."""
+    terms = (term for term in translation.unknown_terms if term.span is None)
+    return [term.text for term in terms if reason is None or term.reason == reason]
 
 
 def _joined(source: str, parts: Sequence[Translation]) -> Translation:
@@ -309,12 +429,16 @@ def _joined(source: str, parts: Sequence[Translation]) -> Translation:
     tokens = tuple(token for part in parts for token in part.tokens)
     scores = tuple(score for part in parts for score in part.token_scores)
     total, ended = sum(part.score for part in parts), all(part.ended for part in parts)
+    ends = accumulate(len(part.text) for part in parts)
+    unknown = tuple(
+        term.moved(end - len(part.text)) for part, end in zip(parts, ends, strict=True) for term in part.unknown_terms
+    )
 
     def look() -> AttentionMap | None:
         maps = [part.attention for part in parts if part.token_ids]
         return joined([one for one in maps if one is not None])
 
-    whole = Translation(source, text, total, tokens, scores, ended, parts=tuple(parts), look=look)
+    whole = Translation(source, text, total, tokens, scores, ended, unknown, parts=tuple(parts), look=look)
     return replace(whole, nbest=(whole,))
 
 

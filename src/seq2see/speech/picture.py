@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seq2see.durable import write_file
+from seq2see.atomic import write_file
 from seq2see.errors import ConfigError, MissingExtraError
 from seq2see.look import AttentionMap
 from seq2see.speech.speech import Speech
@@ -14,7 +14,7 @@ try:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from seq2see.look.fonts import drawable, font
+    from seq2see.look.draw.fonts import drawable, font
 except ModuleNotFoundError:
     raise MissingExtraError("A picture of speech", "plot") from None
 

@@ -18,15 +18,15 @@ from torch import Tensor
 
 from seq2see.errors import ConfigError, DataError
 from seq2see.look import AttentionMap, Side, joined
-from seq2see.look.side import words_of
+from seq2see.look.map.side import words_of
 from seq2see.speech import audio
-from seq2see.speech.letters import Letters
-from seq2see.speech.recordings import spectrogram
+from seq2see.speech.corpus.letters import Letters
+from seq2see.speech.corpus.recordings import spectrogram
+from seq2see.speech.model.style import Style
+from seq2see.speech.model.tacotron import SynthesizedMel
+from seq2see.speech.model.task import padded_ids
 from seq2see.speech.speech import Speech
-from seq2see.speech.style import Style
-from seq2see.speech.tacotron import Utterance
 from seq2see.speech.training import VoiceRun, load_voice
-from seq2see.speech.voice_task import padded_ids
 from seq2see.text.jamo import decompose
 
 Tokens = Mapping[int | tuple[int, int], float]
@@ -138,7 +138,7 @@ class Voice:
 
     # ----- sound
 
-    def _say(self, parts: Sequence[str], weights: Tensor | None) -> Iterator[tuple[str, list[int], Utterance]]:
+    def _say(self, parts: Sequence[str], weights: Tensor | None) -> Iterator[tuple[str, list[int], SynthesizedMel]]:
         ids = [self.letters.ids(part) for part in parts]
         for first in range(0, len(parts), _AT_ONCE):
             some = ids[first : first + _AT_ONCE]
@@ -146,7 +146,9 @@ class Voice:
             said = self.model.speak(padded_ids(some), style)
             yield from zip(parts[first : first + _AT_ONCE], some, said, strict=True)
 
-    def _joined(self, text: str, said: Sequence[tuple[str, list[int], Utterance]], weights: Tensor | None) -> Speech:
+    def _joined(
+        self, text: str, said: Sequence[tuple[str, list[int], SynthesizedMel]], weights: Tensor | None
+    ) -> Speech:
         config = self.model.config.audio
         pause = np.zeros(int(_PAUSE * config.rate), dtype=np.float32)
         sounds: list[NDArray[np.float32]] = []
@@ -168,7 +170,7 @@ class Voice:
             stopped=all(one.stopped for _, _, one in said),
         )
 
-    def _alignment(self, ids: Sequence[int], said: Utterance) -> AttentionMap:
+    def _alignment(self, ids: Sequence[int], said: SynthesizedMel) -> AttentionMap:
         step = self.model.config.reduction / self.model.config.audio.frames_per_second
         rows = tuple(f"{number * step:.2f} s" for number in range(len(said.weights)))
         nothing = ((0, 0),) * len(rows)

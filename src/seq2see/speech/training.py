@@ -16,23 +16,32 @@ from typing import Any, NamedTuple
 import torch
 from pydantic import ValidationError
 
-from seq2see import durable
-from seq2see.errors import ConfigError, DataError, RunError, nearest
+from seq2see import atomic
+from seq2see.data.sources import BUILTIN
+from seq2see.errors import ConfigError, DataError, RunError, brief, nearest, shorten
 from seq2see.models import parameters
-from seq2see.speech.corpus import Utterance, read_corpus, references
-from seq2see.speech.letters import Letters
-from seq2see.speech.recordings import Recordings, record
-from seq2see.speech.tacotron import Tacotron, TacotronConfig
-from seq2see.speech.voice_task import Exam, Lesson, VoiceTask
-from seq2see.training import folder
+from seq2see.speech.corpus.letters import Letters
+from seq2see.speech.corpus.recordings import Recordings, record
+from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, references
+from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
+from seq2see.speech.model.task import Exam, Lesson, VoiceTask
+from seq2see.training import folder, inputs
+from seq2see.training.checkpoint import Progress
+from seq2see.training.claim import beginning, claimed
+from seq2see.training.commit import place_of
 from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
+from seq2see.training.folder import LETTERS
+from seq2see.training.inputs import Input
 from seq2see.training.loop import Ended, Trainer
-from seq2see.training.reporting import Voice, duration, memory
-from seq2see.training.run import Lock, Stop, choose_device, claim, remember_threads, settled
+from seq2see.training.plan import fitted, plan_updates
+from seq2see.training.reporting import RunReporter, duration, memory
+from seq2see.training.restoring import restored_torch
+from seq2see.training.run import Stop, choose_device, remember, take_up
+from seq2see.training.weights_file import fill, make_unfilled
 
-LETTERS = "letters.json"
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
 _SENTENCES = 3
+_UPDATING = 0.95  # share of a time limit that is for updates; the rest is for validations
 _ADAPTED = 20_000  # frames from which reference encoder and aligner learn what is usual
 
 # What suits a voice; the same names as for text, so that one list of settings is enough.
@@ -87,7 +96,7 @@ def model_config(config: RunConfig) -> TacotronConfig:
 def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    where = ".".join(["model", *path])
+    where = shorten(".".join(["model", *path]))
     if first["type"] == "extra_forbidden":
         kind: Any = TacotronConfig
         for part in path[:-1]:
@@ -96,25 +105,33 @@ def _complaint(error: ValidationError) -> str:
         return f"{where} is unknown{nearest(path[-1], kind.model_fields)}"
     if first["type"] == "value_error":
         return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
 
 
-def train_voice(config: RunConfig, out: Path, voice: Voice, *, resume: bool = False) -> Ended:
-    """Trains into `out`; with `resume` goes on from its newest checkpoint, bit by bit the same."""
-    if not resume:
-        claim(out)
-    with Lock(out):
-        train, held_out = read_corpus(config.data.train[0], say=voice.message)
-        if not resume:
-            _begin(config, out, train)
-        config = settled(config, out, resume=resume)
-        task = _task(config, out, train, held_out, voice)
+def train_voice(
+    config: RunConfig, out: Path, voice: RunReporter, *, resume: bool = False, changed_data: bool = False
+) -> Ended:
+    """Trains into `out`; with `resume` goes on from its newest checkpoint, bit by bit the same.
+
+    changed_data   a resumed run goes on although its recordings have changed
+    """
+    device = choose_device(config.training)  # said before anything is written
+    with restored_torch(), claimed(out, voice.message, resume=resume):
+        with beginning(out, fresh=not resume):
+            config = inputs.located(config, out)
+            train, held_out = read_corpus(config.data.train[0], say=voice.message, encoding=config.data.encoding)
+            if not resume:
+                config = _begin(config, out, train, held_out)
+            files = inputs.check(out, _files(config, train, held_out), voice.message, accept=changed_data)
+            task = _task(config, out, train, held_out, files, device, voice)
+            inputs.check_unchanged(files)
         with Stop() as stop:
             trainer = Trainer[Lesson](task, config.training, out, voice, stop)
-            resumed = resume and trainer.resume()
+            if resume:
+                take_up(trainer, out)
             torch.set_num_threads(config.training.threads or 1)
-            remember_threads(config, torch.get_num_threads(), out)
-            total = _plan(task, config, trainer.progress.step, trainer.progress.total if resumed else 0, voice)
+            total = _plan(task, config, out, trainer.progress, voice)
+            remember(config, out, torch.get_num_threads(), total, files)
             voice.total(total)
             ended = trainer.train(total)
         if not ended.interrupted:
@@ -122,30 +139,43 @@ def train_voice(config: RunConfig, out: Path, voice: Voice, *, resume: bool = Fa
         return ended
 
 
-def _begin(config: RunConfig, out: Path, train: Sequence[Utterance]) -> None:
+def _begin(config: RunConfig, out: Path, train: Sequence[Utterance], held_out: Sequence[Utterance]) -> RunConfig:
     """The alphabet and config.json; from there on the folder is a run that can be resumed."""
     chosen = model_config(config)
-    try:
-        letters = Letters.fit((one.text for one in train), chosen.letters)
-        letters.save(out / LETTERS)
-        model = chosen.model_dump(mode="json") | {"alphabet": letters.size}
-        durable.write_json(out / folder.CONFIG, config.model_dump(mode="json") | {"model": model})
-    except BaseException:
-        (out / LETTERS).unlink(missing_ok=True)
-        raise
+    inputs.remember(out, inputs.describe(_files(config, train, held_out)))
+    letters = Letters.fit((one.text for one in train), chosen.letters)
+    letters.save(out / LETTERS)
+    model = chosen.model_dump(mode="json") | {"alphabet": letters.size}
+    atomic.write_json(out / folder.CONFIG, config.model_dump(mode="json") | {"model": model})
+    return folder.read_run_config(out)
+
+
+def _files(config: RunConfig, train: Sequence[Utterance], held_out: Sequence[Utterance]) -> list[Path]:
+    """The list of the texts and every recording; a built-in corpus makes its own."""
+    name = config.data.train[0]
+    if name.startswith(BUILTIN):
+        return []
+    texts = Path(name) / METADATA if Path(name).is_dir() else Path(name)
+    return [texts, *(one.audio for one in (*train, *held_out))]
 
 
 def _task(
-    config: RunConfig, out: Path, train: Sequence[Utterance], held_out: Sequence[Utterance], voice: Voice
+    config: RunConfig,
+    out: Path,
+    train: Sequence[Utterance],
+    held_out: Sequence[Utterance],
+    files: Sequence[Input],
+    device: torch.device,
+    voice: RunReporter,
 ) -> VoiceTask:
     letters = Letters.load(out / LETTERS)
     chosen = model_config(config)
-    recordings = _recorded(out, "train", train, letters, chosen, voice)
-    exam = _exam(out, held_out, letters, chosen, voice)
+    digests = {Path(one.path): one.sha256 for one in files}
+    recordings = _recorded(out, "train", train, digests, letters, chosen, voice)
+    exam = _exam(out, held_out, digests, letters, chosen, voice)
     hours = float(recordings.lengths.sum()) / chosen.audio.frames_per_second / 3600
     voice.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
     torch.manual_seed(config.training.seed)
-    device = choose_device(config.training)
     model = Tacotron(chosen)
     usual = recordings.sample(_ADAPTED)
     model.aligner.adapt(usual)
@@ -155,7 +185,14 @@ def _task(
     return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
 
 
-def _exam(out: Path, held_out: Sequence[Utterance], letters: Letters, config: TacotronConfig, voice: Voice) -> Exam:
+def _exam(
+    out: Path,
+    held_out: Sequence[Utterance],
+    digests: Mapping[Path, str],
+    letters: Letters,
+    config: TacotronConfig,
+    voice: RunReporter,
+) -> Exam:
     """The first held-out texts that the alphabet can spell, each with its reference."""
     spelled = [one for one in held_out if letters.can_spell(one.text)]
     if len(spelled) < len(held_out):
@@ -168,8 +205,12 @@ def _exam(out: Path, held_out: Sequence[Utterance], letters: Letters, config: Ta
     fits = [
         (one, reference) for one, reference in zip(tested, asked, strict=True) if letters.can_spell(reference.text)
     ] or [(one, one) for one in tested]
-    recordings = _recorded(out, "test", [one for one, _ in fits], letters, config, voice, longest=10 * longest)
-    answers = _recorded(out, "reference", [one for _, one in fits], letters, config, voice, longest=10 * longest)
+
+    def kept(name: str, utterances: Sequence[Utterance]) -> Recordings:
+        return _recorded(out, name, utterances, digests, letters, config, voice, longest=10 * longest)
+
+    recordings = kept("test", [one for one, _ in fits])
+    answers = kept("reference", [reference for _, reference in fits])
     shown = [one.text for one, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
     return Exam(recordings, answers, [(text, letters.ids(text)) for text in shown])
 
@@ -178,14 +219,16 @@ def _recorded(
     out: Path,
     name: str,
     utterances: Sequence[Utterance],
+    digests: Mapping[Path, str],
     letters: Letters,
     config: TacotronConfig,
-    voice: Voice,
+    voice: RunReporter,
     longest: int | None = None,
 ) -> Recordings:
     return record(
         out / "data" / f"{name}.npy",
         utterances,
+        digests,
         letters,
         config.audio,
         longest=longest or config.lessons.longest,
@@ -193,20 +236,20 @@ def _recorded(
     )
 
 
-def _plan(task: VoiceTask, config: RunConfig, done: int, planned: int, voice: Voice) -> int:
+def _plan(task: VoiceTask, config: RunConfig, out: Path, progress: Progress, voice: RunReporter) -> int:
     """Times a few updates, says what is coming; how many updates there will be."""
     training = config.training
-    total = training.steps or training.epochs * len(task.recordings) // task.lessons.batch
-    task.plan(total)
+    most = training.steps or training.epochs * len(task.recordings) // task.lessons.batch
+    task.plan(most)
     cost = _seconds(task, training)
-    if training.time_limit is not None:
-        total = planned or min(total, max(1, int(0.95 * training.time_limit / cost)))  # the rest is for validations
+    before = folder.training_config(out).training
+    total = plan_updates(out, training, before, progress, most=most, cost=cost, share=_UPDATING, say=voice.message)
     task.plan(total)
     threads = torch.get_num_threads()
     voice.message(
         f"tacotron with {parameters(task.model):,} parameters on {task.device.type}, {threads} "
-        f"thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; {total:,} updates, "
-        f"about {duration((total - done) * cost)}"
+        f"thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; {total:,} updates{fitted(total, most)}, "
+        f"about {duration((total - progress.step) * cost)}"
     )
     return total
 
@@ -240,6 +283,15 @@ def load_voice(path: Path) -> VoiceRun:
     if not is_voice({"model": config.model}):
         raise RunError(f"{path}: is a {config.model.get('family')}, not a voice; use `seq2see translate {path}`")
     folder.check_manifest(path, LISTED)
-    model = Tacotron(model_config(config))
-    folder.load_weights(path, model)
-    return VoiceRun(path, config, Letters.load(path / LETTERS), model.eval())
+    try:
+        chosen = model_config(config)
+    except ConfigError as error:
+        raise RunError(f"{path / folder.CONFIG}: {error}") from None
+    weights = place_of(path, folder.WEIGHTS)
+    model = make_unfilled(weights, lambda: Tacotron(chosen), chosen.model_dump())
+    letters = Letters.load(path / LETTERS)
+    if letters.size != chosen.alphabet:
+        raise RunError(
+            f"{path}: {LETTERS} has {letters.size} letters, but {folder.CONFIG} says model.alphabet = {chosen.alphabet}"
+        )
+    return VoiceRun(path, config, letters, fill(weights, model))

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.text import jamo
 from seq2see.text.dropout import Merges
@@ -31,6 +31,7 @@ from seq2see.vocabulary import UNK
 __all__ = ["Encoding", "Scheme", "Tokenizer", "TokenizerConfig", "train_pair"]
 
 _FORMAT, _VERSION = "seq2see tokenizer", 1
+_LARGEST = 64 * 2**20  # bytes of a file; a vocabulary of 100,000 pieces has eight
 
 Span = tuple[int, int]
 
@@ -143,7 +144,7 @@ class Tokenizer:
             "config": self.config.model_dump(),
             "tokenizer": json.loads(self._backend.to_str()),
         }
-        durable.write_file(Path(path), (json.dumps(document, ensure_ascii=False) + "\n").encode())
+        atomic.write_file(Path(path), (json.dumps(document, ensure_ascii=False) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
@@ -260,7 +261,7 @@ def _visible(character: str) -> str:
 
 
 def _read(path: Path) -> tuple[TokenizerConfig, Pieces]:
-    document: Any = json.loads(path.read_bytes(), parse_constant=_no_constant)
+    document: Any = json.loads(atomic.read_file(path, _LARGEST), parse_constant=_no_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise UnusableError("it is another kind of file")
     version = document.get("version")

@@ -21,8 +21,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.errors import RunError
+from seq2see.training.weights import not_finite
 
 FILES = ("model.safetensors", "optimiser.safetensors", "state.json")
 
@@ -67,17 +68,17 @@ def save(
         temporary.mkdir()
         _fill(temporary, progress, weights, optimiser)
         if final.exists():  # the same step again, after a resume: what is there is not better than this
-            durable.remove_folder(final)
+            atomic.remove_folder(final)
         temporary.rename(final)
-        durable.sync_folder(folder)
+        atomic.sync_folder(folder)
     except OSError as error:
-        raise durable.cannot_write(final, error) from None
+        raise atomic.cannot_write(final, error) from None
     except SafetensorError as error:
         raise _tensor_error(final, error) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     for old in list(_newest_first(folder))[keep:]:
-        durable.remove_folder(old)
+        atomic.remove_folder(old)
     return final
 
 
@@ -85,11 +86,11 @@ def _fill(folder: Path, progress: Progress, weights: Mapping[str, Tensor], optim
     save_file(dict(weights), folder / FILES[0])
     save_file(dict(optimiser), folder / FILES[1])
     (folder / FILES[2]).write_text(json.dumps(asdict(progress), indent=1))
-    manifest = {name: durable.digest(folder / name) for name in FILES}
+    manifest = {name: atomic.digest(folder / name) for name in FILES}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     for name in (*FILES, "manifest.json"):
-        durable.sync_file(folder / name)
-    durable.sync_folder(folder)
+        atomic.sync_file(folder / name)
+    atomic.sync_folder(folder)
 
 
 def _tensor_error(path: Path, error: SafetensorError) -> RunError:
@@ -99,22 +100,32 @@ def _tensor_error(path: Path, error: SafetensorError) -> RunError:
 
 
 def newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint that is whole, and a line for each damaged one that was passed over."""
+    """The newest checkpoint that can be gone on from, and what is wrong with each newer one that was passed over."""
     passed: list[str] = []
     for path in _newest_first(folder):
         problem = check(path)
         if problem is None:
-            return load(path), passed
-        passed.append(f"{path}: {problem}; using the checkpoint before it")
+            loaded = load(path)
+            name = not_finite(loaded.weights) or not_finite(loaded.optimiser)
+            if name is None:
+                return loaded, passed
+            problem = f"holds numbers that are not finite ({name})"
+        passed.append(f"{path}: {problem}")
     return None, passed
+
+
+def newest_progress(folder: Path) -> Progress:
+    """How far the newest whole checkpoint is, without its weights; the beginning if there is none."""
+    whole = next((path for path in _newest_first(folder) if check(path) is None), None)
+    return Progress() if whole is None else _read_progress(whole)
 
 
 def check(path: Path) -> str | None:
     """What is wrong with a checkpoint, or None if every file is what was written."""
     try:
-        manifest = json.loads((path / "manifest.json").read_text())
+        manifest = atomic.read_json(path / "manifest.json")
         for name in FILES:
-            if durable.digest(path / name) != manifest[name]:
+            if atomic.digest(path / name) != manifest[name]:
                 return f"{name} is damaged (its SHA-256 is not the one in the manifest)"
     except (OSError, ValueError, KeyError, TypeError) as error:
         return f"incomplete or damaged ({type(error).__name__})"
@@ -124,9 +135,15 @@ def check(path: Path) -> str | None:
 def load(path: Path) -> Checkpoint:
     """Reads what `check` has found whole."""
     try:
-        progress = Progress(**json.loads((path / FILES[2]).read_text()))
-        return Checkpoint(path, progress, load_file(path / FILES[0]), load_file(path / FILES[1]))
-    except (OSError, ValueError, TypeError, SafetensorError) as error:
+        return Checkpoint(path, _read_progress(path), load_file(path / FILES[0]), load_file(path / FILES[1]))
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path}: cannot be read ({error})") from None
+
+
+def _read_progress(path: Path) -> Progress:
+    try:
+        return Progress(**atomic.read_json(path / FILES[2]))
+    except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{path}: cannot be read ({error})") from None
 
 

@@ -8,22 +8,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from seq2see.errors import ConfigError, nearest
+from seq2see.errors import ConfigError, brief, nearest, shorten
+from seq2see.formats.encodings import check_encoding
 from seq2see.text import NormalForm, TokenizerConfig
 
 VERSION = 1  # of the run folder; a newer one is refused
+CONFIG = "config.json"
+VOICE = "tacotron"  # the family whose run folder is of its own kind: seq2see.speech.training
+NOT_A_RUN = f"not a run folder (it has no {CONFIG}); `seq2see train` makes one"
+TAKEN = "already holds a run; go on with it by --resume, or choose another --out"
 
 Schedule = Literal["inverse-sqrt", "cosine", "plateau", "constant"]
 StopMetric = Literal["loss", "bleu", "chrf", "exact"]
 
 
-class Settings(BaseModel):
+class ConfigSection(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DataConfig(Settings):
+class DataConfig(ConfigSection):
     """Which pairs, and how they are read."""
 
     train: tuple[str, ...] = Field((), description="files, two plain files, or builtin:NAME; `a.tsv:2` counts twice")
@@ -38,17 +43,27 @@ class DataConfig(Settings):
     target_language: str | None = Field(
         None, description="side of a TMX, XLIFF or JSONL that is the target, such as en"
     )
+    encoding: str | None = Field(
+        None, description="of files that do not state it themselves, such as cp949 or utf-16; if not given, UTF-8"
+    )
     flip: bool = Field(False, description="learn the other direction: from the target to the source of the pairs")
     shared_vocabulary: bool = Field(False, description="one vocabulary for both sides")
     valid_pairs: int = Field(1000, ge=1, description="how many pairs a validation looks at, at most")
 
+    @field_validator("encoding")
+    @classmethod
+    def known_encoding(cls, name: str | None) -> str | None:
+        return check_encoding(name)
 
-class TrainingConfig(Settings):
+
+class TrainingConfig(ConfigSection):
     """How it is trained."""
 
     steps: int | None = Field(None, ge=1, description="updates; if not given, `epochs` decides")
     epochs: int = Field(30, ge=1, description="passes over the pairs, if `steps` is not given")
-    time_limit: float | None = Field(None, gt=0, description="seconds of training; the schedule is fitted to it")
+    time_limit: float | None = Field(
+        None, gt=0, description="seconds of training, over all sessions; the schedule is fitted to it"
+    )
     batch_tokens: int = Field(4096, ge=16, description="pieces in a batch, padding included, of the longer side")
     accumulate: int = Field(1, ge=1, description="batches summed up for one update")
     learning_rate: float = Field(1e-3, gt=0, description="the highest, at the end of warm-up")
@@ -95,7 +110,7 @@ class TrainingConfig(Settings):
         return self
 
 
-class RunConfig(Settings):
+class RunConfig(ConfigSection):
     """`model` is kept as plain data: its own types stand with the models, and this room is read without torch."""
 
     version: int = VERSION
@@ -111,8 +126,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such recipe") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (ValueError, OSError) as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise ConfigError(f"{path}: not a TOML file ({error})") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not a recipe (it is nested too deep)") from None
 
 
 def parse_changes(changes: Iterable[str]) -> dict[str, Any]:
@@ -138,7 +155,7 @@ def _value(text: str) -> Any:
         return None
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -162,12 +179,12 @@ def read_config(settings: Mapping[str, Any]) -> RunConfig:
 def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    where = ".".join(path)
+    where = shorten(".".join(path))
     if first["type"] == "extra_forbidden":
         return f"{where} is unknown{nearest(path[-1], _names(path[:-1]))}"
     if first["type"] == "value_error":
         return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
 
 
 def _names(path: list[str]) -> set[str]:

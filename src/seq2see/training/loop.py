@@ -18,15 +18,16 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from seq2see import durable
-from seq2see.errors import MissingExtraError, TrainingError
+from seq2see import atomic
+from seq2see.errors import MissingExtraError, NumericError, RunError, TrainingError
 from seq2see.training import checkpoint
 from seq2see.training.checkpoint import Progress
 from seq2see.training.config import TrainingConfig
 from seq2see.training.schedule import learning_rate
-from seq2see.training.weights import Average, Optimiser, mean_of, save_weights
+from seq2see.training.weights import Average, Optimiser, check_finite, mean_of, not_finite, save_weights
 
 Item = TypeVar("Item")
+_TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
 
 
 class Loss(NamedTuple):
@@ -123,24 +124,27 @@ class Trainer(Generic[Item]):
         self.progress = Progress()
 
     def resume(self) -> bool:
-        """Takes up the newest whole checkpoint; False if there is none."""
+        """Takes up the newest checkpoint that can be gone on from; False if there is no checkpoint at all."""
         checkpoint.sweep(self.checkpoints)
-        found, passed = checkpoint.newest(self.checkpoints)
-        for line in passed:
-            self.reporter.message(line)
-        if found is None:
+        newest, passed = checkpoint.newest(self.checkpoints)
+        if newest is None:
+            if passed:
+                raise RunError(_nothing_usable(self.checkpoints, passed))
             return False
-        self.task.model.load_state_dict(found.weights)
-        self.optimiser.load(found.optimiser)
+        for line in passed:
+            self.reporter.message(f"{line}; going on from {newest.path.name}")
+        self.task.model.load_state_dict(newest.weights)
+        self.optimiser.load(newest.optimiser)
         if self.average is not None:
-            self.average.load(found.optimiser)
-        self._compare_machines(found.progress.machine)
-        self.progress = found.progress
+            self.average.load(newest.optimiser)
+        self._compare_machines(newest.progress.machine)
+        self.progress = newest.progress
         return True
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
-        if total != self.progress.total:
+        more_time = self.progress.stopped.startswith(_TIME_IS_UP) and not self._out_of_time()
+        if total != self.progress.total or more_time:
             self.progress = replace(self.progress, total=total, stopped="")
         with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
             interrupted = self._run(metrics)
@@ -160,7 +164,7 @@ class Trainer(Generic[Item]):
             metrics.add(update._asdict())
             stop = self._validate(metrics) if self._due(self.config.validate_every) else None
             if stop is None and self._out_of_time():
-                stop = f"the time limit of {self.config.time_limit:.0f} s is reached"
+                stop = f"{_TIME_IS_UP} of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
             asked = self.interrupt.asked()
             if self._due(self.config.save_every) or stop or asked:
@@ -172,9 +176,17 @@ class Trainer(Generic[Item]):
     def save(self) -> Path:
         self.progress = replace(self.progress, machine=machine())
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
+        self._check_finite(tensors)
         return checkpoint.save(
             self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
         )
+
+    def _check_finite(self, further: Mapping[str, Tensor] | None = None) -> None:
+        """A loss can be finite and the update after it overflow."""
+        saved = checkpoint.paths(self.checkpoints)
+        kept = f"; the newest checkpoint is {saved[0].name}" if saved else "; there is no checkpoint yet"
+        every = {**self.task.model.state_dict(), **(further or {})}
+        check_finite(every, f"after update {self.progress.step}", kept)
 
     def _items(self) -> Iterator[Item]:
         """Batches without end, from where training stands; keeps `progress` at the next one."""
@@ -198,11 +210,15 @@ class Trainer(Generic[Item]):
         positions = sum(self.task.positions(item) for item in parts)
         summed = 0.0
         for item in parts:
-            loss = self.task.loss(item, step)
+            try:
+                loss = self.task.loss(item, step)
+            except NumericError:  # where attention is written out it says so before the loss does
+                raise TrainingError(self._not_finite(step, parts)) from None
             (loss.total / positions).backward()
             summed += float(loss.total.detach())
         norm = self.optimiser.clip(self.config.clip)
         if not math.isfinite(summed) or not math.isfinite(norm):
+            self._check_finite()  # then it was the update before, not these pairs
             raise TrainingError(self._not_finite(step, parts))
         rate = learning_rate(self.config, step, self.progress.total, self.progress.plateaus)
         self.optimiser.step(rate)
@@ -228,11 +244,13 @@ class Trainer(Generic[Item]):
 
     def _validate(self, metrics: "Metrics") -> str | None:
         """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
+        self._check_finite()
         with self._averaged():
             validation = self.task.validate()
             goodness = validation.goodness(self.config.stop_metric)
-            better = self.progress.best is None or goodness > self.progress.best
-            if better or self._among_best(goodness):
+            measured = math.isfinite(goodness)  # weights can be finite and their loss overflow
+            better = measured and (self.progress.best is None or goodness > self.progress.best)
+            if better or (measured and self._among_best(goodness)):
                 self._keep_best(goodness)
         if better:
             self.progress = replace(self.progress, best=goodness, best_step=self.progress.step, stale=0)
@@ -257,7 +275,8 @@ class Trainer(Generic[Item]):
         for path in self.checkpoints.glob("best-*@*.*.safetensors"):
             score, rest = path.name.removeprefix("best-").split("@")
             step, expected = rest.split(".")[:2]
-            if int(step) <= self.progress.step and durable.digest(path).startswith(expected):
+            whole = int(step) <= self.progress.step and atomic.digest(path).startswith(expected)
+            if whole and math.isfinite(float(score)):
                 found.append((float(score), int(step), path))
         return [(score, path) for score, _, path in sorted(found, key=lambda entry: (-entry[0], entry[1]))]
 
@@ -272,7 +291,7 @@ class Trainer(Generic[Item]):
         stem = f"best-{goodness!r}@{self.progress.step}"
         path = self.checkpoints / f"{stem}.safetensors"
         save_weights(path, self.task.model.state_dict())
-        path.rename(self.checkpoints / f"{stem}.{durable.digest(path)[:16]}.safetensors")
+        path.rename(self.checkpoints / f"{stem}.{atomic.digest(path)[:16]}.safetensors")
         for _, old in self._bests()[self._wanted_bests() :]:
             old.unlink(missing_ok=True)
 
@@ -284,8 +303,9 @@ class Trainer(Generic[Item]):
             files = [path / "model.safetensors" for path in whole[:wanted]]
         else:
             files = [path for _, path in self._bests()[: max(1, wanted)]]
-        if files:
-            self.task.model.load_state_dict(mean_of([load_file(file) for file in files]))
+        usable = [weights for weights in map(load_file, files) if not_finite(weights) is None]
+        if usable:
+            self.task.model.load_state_dict(mean_of(usable))
         elif self.average is not None:
             self.average.copy_to(self.task.model)
 
@@ -311,10 +331,10 @@ class Metrics:
                 try:
                     if json.loads(line)["step"] <= step:
                         kept.append(line)
-                except (ValueError, KeyError, TypeError):  # the line that was being written when the power went
-                    continue
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    continue  # the line that was being written when the power went
         if step or path.exists():
-            durable.write_file(path, "".join(line + "\n" for line in kept).encode())
+            atomic.write_file(path, "".join(line + "\n" for line in kept).encode())
         self._board = _board(folder / "tensorboard") if tensorboard else None
         self._file = path.open("a", encoding="utf-8")
 
@@ -334,6 +354,13 @@ class Metrics:
         self._file.close()
         if self._board is not None:
             self._board.close()
+
+
+def _nothing_usable(folder: Path, passed: Sequence[str]) -> str:
+    return (
+        f"{folder}: none of its {len(passed)} checkpoints can be used ({'; '.join(passed)}); put whole ones back from "
+        "a copy, or train anew into another --out"
+    )
 
 
 def _board(folder: Path) -> Any:

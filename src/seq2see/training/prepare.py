@@ -1,5 +1,6 @@
 """Everything between the files a person names and the first update: tokenizers, ids on disk, the held-out pairs."""
 
+import hashlib
 import json
 import re
 import zlib
@@ -9,14 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.data import store
 from seq2see.data.sources import BUILTIN, Sample, Source, first_pairs, parse_sources
 from seq2see.data.store import Limits, Store
 from seq2see.errors import ConfigError, DataError
-from seq2see.text import Pair, Tokenizer, train_pair
+from seq2see.formats import Pair
+from seq2see.text import Tokenizer, train_pair
 from seq2see.training.config import DataConfig, RunConfig
-from seq2see.training.folder import TOKENIZERS, load_tokenizers
+from seq2see.training.folder import TOKENIZERS, check_vocabularies, load_tokenizers
+from seq2see.training.inputs import Input
 
 REPORTED = 100_000  # pairs that the report at the start of training looks at: memory stays flat
 _TOKENIZER_PAIRS = 500_000  # pairs that a vocabulary is learned from, of each corpus
@@ -26,7 +29,7 @@ Say = Callable[[str], None]
 Counting = Callable[[str], Callable[[int], None]]
 
 
-class Prepared(NamedTuple):
+class PreparedData(NamedTuple):
     """What training needs of the data."""
 
     tokenizers: tuple[Tokenizer, Tokenizer]
@@ -43,6 +46,7 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
         target_language=data.target_language,
         alignments=data.alignments,
         flip=data.flip,
+        encoding=data.encoding,
     )
     if data.valid:
         valid = parse_sources(
@@ -52,6 +56,7 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
             target_language=data.target_language,
             split="validation",
             flip=data.flip,
+            encoding=data.encoding,
         )
         return train, valid
     made = [source for source in train if source.builtin is not None]
@@ -71,13 +76,14 @@ def report_lines(train: Sequence[Source], valid: Sequence[Source], limit: int | 
     return lines
 
 
-def prepare(config: RunConfig, out: Path, say: Say, counting: Counting) -> Prepared:
-    """Trains the tokenizers and builds the stores, or takes those that are there and still fit."""
+def prepare(config: RunConfig, out: Path, files: Sequence[Input], say: Say, counting: Counting) -> PreparedData:
+    """Trains the tokenizers and builds the stores of these data files, or takes those that are there and still fit."""
     train, valid = sources_of(config.data)
     tokenizers = make_tokenizers(config, train, out, say)
+    check_vocabularies(out, config, tokenizers)
     size = config.training.max_length
     guided = config.training.guided_alignment > 0
-    print_key = _fingerprint(config, train, valid, out)
+    print_key = _fingerprint(config, train, valid, out, files)
     train_store = store.build(
         out / "data" / "train",
         train,
@@ -87,6 +93,7 @@ def prepare(config: RunConfig, out: Path, say: Say, counting: Counting) -> Prepa
         with_links=guided,
         fingerprint=print_key,
         advance=counting("reading training pairs"),
+        say=say,
     )
     if guided and train_store.links is None:
         raise ConfigError(
@@ -95,7 +102,7 @@ def prepare(config: RunConfig, out: Path, say: Say, counting: Counting) -> Prepa
         )
     valid_store = _valid_store(config, train, valid, tokenizers, out, print_key, say, counting)
     _tell(train_store, valid_store, say)
-    return Prepared(tokenizers, train_store, valid_store)
+    return PreparedData(tokenizers, train_store, valid_store)
 
 
 def _valid_store(
@@ -121,6 +128,7 @@ def _valid_store(
             with_links=False,
             fingerprint=print_key,
             advance=counter,
+            say=say,
         )
 
     if valid:
@@ -211,9 +219,10 @@ def suited(data: DataConfig) -> dict[str, Any]:
     return {}
 
 
-def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], out: Path) -> str:
+def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], out: Path, files: Sequence[Input]) -> str:
     """Changes whenever the stores would: other inputs, other tokenizers, other limits."""
-    parts: list[object] = [[source.fingerprint(), source.weight] for source in (*train, *valid)]
-    parts += [durable.digest(out / name) for name in TOKENIZERS]
+    digests = {one.path: one.sha256 for one in files}
+    parts: list[object] = [[source.fingerprint(digests), source.weight] for source in (*train, *valid)]
+    parts += [atomic.digest(out / name) for name in TOKENIZERS]
     parts += [config.training.max_length, config.data.valid_pairs, config.training.guided_alignment > 0]
-    return f"{zlib.crc32(json.dumps(parts, default=str).encode()):08x}-{len(parts)}"
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()

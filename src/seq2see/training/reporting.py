@@ -22,7 +22,7 @@ from seq2see.training.loop import Reporter, Update, Validation
 _PLAIN_SECONDS = 10.0  # between two plain lines
 
 
-class Voice(Reporter, Protocol):
+class RunReporter(Reporter, Protocol):
     """A reporter that also counts pairs while they are read, and learns how many updates there will be."""
 
     def counting(self, what: str) -> Callable[[int], None]: ...
@@ -39,7 +39,7 @@ def memory() -> float:
         return 0.0
 
 
-class ConsoleVoice:
+class ConsoleReporter:
     """Implements Voice on stderr: a live line in a terminal, plain lines every few seconds elsewhere."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -51,7 +51,7 @@ class ConsoleVoice:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> "ConsoleVoice":
+    def __enter__(self) -> "ConsoleReporter":
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -142,7 +142,7 @@ class ConsoleVoice:
         self.console.print(Text(text), soft_wrap=True)
 
 
-class SilentVoice:
+class SilentReporter:
     """Implements Voice by saying nothing: metrics.jsonl has it all."""
 
     def total(self, steps: int) -> None: ...

@@ -10,21 +10,26 @@ from typing import Any
 
 import torch
 
-from seq2see import durable
+from seq2see import atomic
 from seq2see.data.loading import Loaded, Loader
 from seq2see.data.order import Order
 from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config, parameters
-from seq2see.training import folder
+from seq2see.training import checkpoint, folder, inputs
+from seq2see.training.checkpoint import Progress
+from seq2see.training.claim import beginning, claimed
 from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
 from seq2see.training.loop import Ended, Trainer
-from seq2see.training.prepare import Prepared, make_tokenizers, prepare, report_lines, sources_of, suited
-from seq2see.training.reporting import Voice, duration, memory
-from seq2see.training.translation import Translation
+from seq2see.training.plan import fitted, plan_updates, remember_plan
+from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of, suited
+from seq2see.training.reporting import RunReporter, duration, memory
+from seq2see.training.restoring import restored_torch
+from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
 _WORTH_PROBING = 120.0  # seconds of training below which one thread it is
 _CLEARLY = 1.2  # how much faster more threads must be
+_UPDATING = 0.9  # share of a time limit that is for updates; the rest is for validations
 
 
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
@@ -48,25 +53,37 @@ def _model_config(config: RunConfig, source_vocabulary: int, target_vocabulary: 
     )
 
 
-def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = False, base: Path | None = None) -> Ended:
-    """Trains into `out`. With `resume` its own config goes, changed only in what `config` says of training."""
-    if not resume:
-        claim(out)
-    with Lock(out):
-        if not resume:
-            _begin(config, out, voice, base)
-        config = settled(config, out, resume=resume)
-        prepared = prepare(config, out, voice.message, voice.counting)
-        model = _model(config, prepared, out, base)
-        device = choose_device(config.training)
-        torch.set_num_threads(config.training.threads or torch.get_num_threads())
-        task = _task(config, model, prepared, device)
+def train_run(
+    config: RunConfig,
+    out: Path,
+    voice: RunReporter,
+    *,
+    resume: bool = False,
+    base: Path | None = None,
+    pairs: Mapping[str, bytes] | None = None,
+    changed_data: bool = False,
+) -> Ended:
+    """Trains into `out`. With `resume` its own config goes, changed only in what `config` says of training.
+
+    pairs          data files that are not on the disk yet, by name: they are kept in the run folder
+    changed_data   a resumed run goes on although its data has changed or is gone
+    """
+    device = choose_device(config.training)  # said before anything is written
+    with restored_torch(), claimed(out, voice.message, resume=resume, pairs=pairs):
+        with beginning(out, fresh=not resume, pairs=pairs or ()):
+            config = _begin(config, out, voice, base, pairs or {}) if not resume else inputs.located(config, out)
+            files = inputs.check(out, inputs.files_of(config.data), voice.message, accept=changed_data)
+            prepared = prepare(config, out, files, voice.message, voice.counting)
+            inputs.check_unchanged(files)
+            model = _model(config, prepared, out, base)
+            torch.set_num_threads(config.training.threads or torch.get_num_threads())
+            task = _task(config, model, prepared, device)
         with Stop() as stop:
             trainer = Trainer[Loaded](task, config.training, out, voice, stop)
-            resumed = resume and trainer.resume()
-            steps, threads = _plan(task, config, trainer.progress.step, voice)
-            remember_threads(config, threads, out)
-            total = steps if config.training.time_limit is None or not resumed else trainer.progress.total
+            if resume:
+                take_up(trainer, out)
+            total, threads = _plan(task, config, out, trainer.progress, voice)
+            remember(config, out, threads, total, files)
             voice.total(total)
             ended = trainer.train(total)
         if not ended.interrupted:
@@ -74,85 +91,103 @@ def train_run(config: RunConfig, out: Path, voice: Voice, *, resume: bool = Fals
         return ended
 
 
-def settled(config: RunConfig, out: Path, *, resume: bool) -> RunConfig:
-    """What config.json says; a resumed run that was told something new says so there."""
-    saved = folder.read_run_config(out)
-    if not resume or config == saved:
-        return saved
-    durable.write_json(out / folder.CONFIG, config.model_dump(mode="json"))
-    return config
+def take_up(trainer: Trainer[Any], out: Path) -> None:
+    """The newest checkpoint. A run that has none yet starts at step 0; one that has finished never does."""
+    if trainer.resume():
+        return
+    if folder.is_finished(out):
+        raise RunError(
+            f"{out}: has finished, and its checkpoints are gone, so it cannot be trained on; a model of text can start "
+            f"from its weights by --from {out}"
+        )
+    trainer.reporter.message("there is no checkpoint yet: training starts at step 0")
 
 
-def remember_threads(config: RunConfig, threads: int, out: Path) -> None:
-    """A resumed run must not probe again: it could choose otherwise, and end with other last bits."""
-    if config.training.threads != threads:
-        saved = merge(config.model_dump(mode="json"), {"training": {"threads": threads}})
-        durable.write_json(out / folder.CONFIG, saved)
+def remember(config: RunConfig, out: Path, threads: int, total: int, files: Sequence[inputs.Input]) -> None:
+    """From here on a run that is killed goes on by the same settings, threads and plan, on the same data.
+
+    The plan comes first: it counts only for the settings it was made for.
+    """
+    remember_plan(out, config.training, total)
+    training = config.training.model_copy(update={"threads": threads})
+    folder.remember(out, config.model_copy(update={"training": training}))
+    inputs.remember(out, files)
 
 
 def resumed_config(out: Path, changes: Mapping[str, Any]) -> RunConfig:
-    """The config of a run that goes on; only how it is trained may change."""
-    config = folder.read_run_config(out)
+    """The config of a run that goes on; only how it is trained may change.
+
+    A time limit is time from now on: it is added to the time that the run has had.
+    """
+    saved = folder.training_config(out)
     others = sorted(set(changes) - {"training"})
     if others:
         raise ConfigError(f"--resume goes on with the {others[0]} settings of {out}; only training.* can change")
-    fixed = {"seed", "batch_tokens", "accumulate", "max_length"} & set(changes.get("training", {}))
-    for name in sorted(fixed):
-        if changes["training"][name] != getattr(config.training, name):
+    config = read_config(merge(saved.model_dump(mode="json"), changes))
+    for name in ("accumulate", "batch_tokens", "max_length", "seed"):
+        if getattr(config.training, name) != getattr(saved.training, name):
             raise ConfigError(f"training.{name} cannot change in a resumed run: the order of batches hangs on it")
-    return read_config(merge(config.model_dump(mode="json"), changes))
+    more = config.training.time_limit if "time_limit" in changes.get("training", {}) else None
+    if more is None:
+        return config
+    spent = checkpoint.newest_progress(out / "checkpoints").seconds
+    training = config.training.model_copy(update={"time_limit": spent + more})
+    return config.model_copy(update={"training": training})
 
 
-def claim(out: Path) -> None:
-    if (out / folder.CONFIG).exists():
-        raise RunError(f"{out}: already holds a run; go on with it by --resume, or choose another --out")
-    if out.exists() and not out.is_dir():
-        raise RunError(f"{out}: is a file; --out names a folder")
-    if out.exists() and any(entry.name not in (".lock", *folder.PAIRS) for entry in out.iterdir()):
-        raise RunError(f"{out}: is not empty and holds no run; choose a new folder for --out")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise durable.cannot_write(out, error) from None
+def renamed_data(config: RunConfig, out: Path, data: Mapping[str, Any], *, accept: bool) -> RunConfig:
+    """A run whose data files were named once more: as they were, or by the place that they have moved to.
+
+    Whether it is the same data is for `inputs.check` to find out. Other weights or built-in corpora are other data.
+    """
+    named = {name: data[name] for name in ("train", "valid", "alignments") if name in data}
+    changes = {name: getattr(read_config({"data": named}).data, name) for name in named}
+    before = inputs.absolute(config.data)
+    after = inputs.absolute(config.data.model_copy(update=changes))
+    comparable = inputs.renamed(before, _nameless) == inputs.renamed(after, _nameless)
+    if after == before or accept or (comparable and inputs.read(out) is not None):
+        return config.model_copy(update={"data": after})
+    raise ConfigError(
+        f"{out} was trained on {' '.join(before.train)}, not on {' '.join(after.train)}; to go on with other data "
+        "all the same, add --changed-data"
+    )
 
 
-def _begin(config: RunConfig, out: Path, voice: Voice, base: Path | None) -> None:
+def _nameless(path: str) -> str:
+    return ""
+
+
+def _begin(
+    config: RunConfig, out: Path, voice: RunReporter, base: Path | None, pairs: Mapping[str, bytes]
+) -> RunConfig:
     """Tokenizers and config.json; from there on the folder is a run that can be resumed."""
-    try:
-        train, valid = sources_of(config.data)
-        for line in report_lines(train, valid):
-            voice.message(line)
-        if base is not None:
-            _inherit(base, out)
-        source, target = make_tokenizers(config, train, out, voice.message)
-        chosen = (
-            _model_config(config, source.size, target.size)
-            if base is None
-            else load_config(folder.read_run_config(base).model)
-        )
-        saved = config.model_dump(mode="json") | {"model": chosen.model_dump(mode="json")}
-        durable.write_json(out / folder.CONFIG, saved)
-    except BaseException:
-        _leave_nothing(out)
-        raise
-
-
-def _leave_nothing(out: Path) -> None:
-    """A run that could not begin leaves no half of itself behind."""
-    for name in (*folder.TOKENIZERS, *folder.PAIRS):
-        (out / name).unlink(missing_ok=True)
-    if not (out / folder.CONFIG).exists() and out.exists() and not any(e.name != ".lock" for e in out.iterdir()):
-        (out / ".lock").unlink(missing_ok=True)
-        out.rmdir()
+    for name, content in pairs.items():
+        atomic.write_file(out / name, content)
+    config = inputs.located(config, out)
+    inputs.remember(out, inputs.describe(inputs.files_of(config.data)))
+    train, valid = sources_of(config.data)
+    for line in report_lines(train, valid):
+        voice.message(line)
+    if base is not None:
+        _inherit(base, out)
+    source, target = make_tokenizers(config, train, out, voice.message)
+    chosen = (
+        _model_config(config, source.size, target.size)
+        if base is None
+        else load_config(folder.read_run_config(base).model)
+    )
+    saved = config.model_dump(mode="json") | {"model": chosen.model_dump(mode="json")}
+    atomic.write_json(out / folder.CONFIG, saved)
+    return folder.read_run_config(out)
 
 
 def _inherit(base: Path, out: Path) -> None:
     """Fine-tuning keeps the vocabulary of the run it starts from."""
     for name in folder.TOKENIZERS:
-        durable.write_file(out / name, (base / name).read_bytes())
+        atomic.write_file(out / name, (base / name).read_bytes())
 
 
-def _model(config: RunConfig, prepared: Prepared, out: Path, base: Path | None) -> Model[Any, Any]:
+def _model(config: RunConfig, prepared: PreparedData, out: Path, base: Path | None) -> Model[Any, Any]:
     torch.manual_seed(config.training.seed)
     model = from_config(load_config(config.model))
     if base is not None:
@@ -160,7 +195,7 @@ def _model(config: RunConfig, prepared: Prepared, out: Path, base: Path | None) 
     return model
 
 
-def _task(config: RunConfig, model: Model[Any, Any], prepared: Prepared, device: torch.device) -> Translation:
+def _task(config: RunConfig, model: Model[Any, Any], prepared: PreparedData, device: torch.device) -> TranslationTask:
     order = Order(prepared.train, seed=config.training.seed, batch_tokens=config.training.batch_tokens)
     loader = Loader(
         order,
@@ -168,7 +203,7 @@ def _task(config: RunConfig, model: Model[Any, Any], prepared: Prepared, device:
         dropout=config.tokenizer.dropout,
         with_links=config.training.guided_alignment > 0,
     )
-    return Translation(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)
+    return TranslationTask(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)
 
 
 def choose_device(config: TrainingConfig) -> torch.device:
@@ -182,24 +217,27 @@ def choose_device(config: TrainingConfig) -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def _plan(task: Translation, config: RunConfig, done: int, voice: Voice) -> tuple[int, int]:
+def _plan(
+    task: TranslationTask, config: RunConfig, out: Path, progress: Progress, voice: RunReporter
+) -> tuple[int, int]:
     """Measures a few updates, says what is coming; how many updates there will be, and on how many threads."""
     training = config.training
     per_epoch = max(1, task.count(0) // training.accumulate)
-    total = training.steps or per_epoch * training.epochs
-    threads, seconds = _choose_threads(task, training, total - done)
+    most = training.steps or per_epoch * training.epochs
+    threads, seconds = _choose_threads(task, training, most - progress.step)
     cost = seconds * training.accumulate
-    if training.time_limit is not None:
-        total = min(total, max(1, int(0.9 * training.time_limit / cost)))  # a tenth is for validations
+    before = folder.training_config(out).training
+    total = plan_updates(out, training, before, progress, most=most, cost=cost, share=_UPDATING, say=voice.message)
     voice.message(
         f"{config.model['family']} with {parameters(task.model):,} parameters on {task.device.type}, "
         f"{threads} thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; "
-        f"{total:,} updates ({total / per_epoch:.1f} epochs), about {duration((total - done) * cost)}"
+        f"{total:,} updates{fitted(total, most)} ({total / per_epoch:.1f} epochs), "
+        f"about {duration((total - progress.step) * cost)}"
     )
     return total, threads
 
 
-def _choose_threads(task: Translation, config: TrainingConfig, updates: int) -> tuple[int, float]:
+def _choose_threads(task: TranslationTask, config: TrainingConfig, updates: int) -> tuple[int, float]:
     """The threads to train with, and seconds a batch takes with them.
 
     More threads than one only where they are clearly faster and the run is long enough to care: the last bits of the
@@ -222,7 +260,7 @@ def _choose_threads(task: Translation, config: TrainingConfig, updates: int) -> 
     return best, seconds
 
 
-def _time_batches(task: Translation, seconds: float) -> float:
+def _time_batches(task: TranslationTask, seconds: float) -> float:
     """Forward and backward over the first batches, at least three, without changing anything."""
     task.model.train()
     times: list[float] = []
@@ -265,29 +303,6 @@ class Stop:
         if self._asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         self._asked = True
-
-
-class Lock:
-    """Two trainings in one folder would ruin each other."""
-
-    def __init__(self, out: Path) -> None:
-        self.path = out / ".lock"
-
-    def __enter__(self) -> None:
-        import fcntl
-
-        if not self.path.parent.is_dir():
-            raise RunError(f"{self.path.parent}: no such run to resume")
-        self._file = self.path.open("w")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            raise RunError(f"{self.path.parent}: another training is running in this folder") from None
-
-    def __exit__(self, *problem: object) -> None:
-        self._file.close()
-        self.path.unlink(missing_ok=True)
 
 
 def resume_command(out: Path, program: Sequence[str] = ("seq2see", "train")) -> str:

@@ -23,7 +23,7 @@ SAMPLES = 3  # sentences shown at each validation
 _DECODE_ROWS = 64
 
 
-class Translation:
+class TranslationTask:
     """Training on pairs; implements loop.Task."""
 
     def __init__(

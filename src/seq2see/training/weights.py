@@ -10,8 +10,8 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from seq2see import durable
-from seq2see.errors import ConfigError, RunError
+from seq2see import atomic
+from seq2see.errors import ConfigError, RunError, TrainingError
 from seq2see.training.config import TrainingConfig
 
 _PREFIX = "average."
@@ -105,17 +105,35 @@ def mean_of(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
 
 
+def not_finite(tensors: Mapping[str, Tensor]) -> str | None:
+    """The name of a tensor that holds something infinite or undefined, if there is one."""
+    return next((name for name, value in tensors.items() if not bool(torch.isfinite(value).all())), None)
+
+
+def check_finite(tensors: Mapping[str, Tensor], when: str, kept: str = "") -> None:
+    """Called before anything is written: nobody can go on from weights that have overflowed.
+
+    when   such as `after update 12`;  kept: what there is to go on from
+    """
+    name = not_finite(tensors)
+    if name is not None:
+        raise TrainingError(
+            f"the weights are not finite {when} ({name}), so they are not saved{kept}; lower training.learning_rate or "
+            "training.clip by --set, and go on with --resume"
+        )
+
+
 def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
     """One safetensors file, whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         save_file({name: value.contiguous() for name, value in weights.items()}, temporary)
-        durable.sync_file(temporary)
+        atomic.sync_file(temporary)
         temporary.rename(path)
-        durable.sync_folder(path.parent)
+        atomic.sync_folder(path.parent)
     except OSError as error:
-        raise durable.cannot_write(path, error) from None
+        raise atomic.cannot_write(path, error) from None
     except SafetensorError as error:
         raise RunError(f"{path}: cannot be written ({error}); is the disk full?") from None
     finally:

@@ -1,0 +1,1 @@
+"""phrases: Korean and English from one grammar, with its alignment."""

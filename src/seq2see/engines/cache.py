@@ -1,0 +1,125 @@
+"""The graphs of a run lie in its folder: made once, and made again when the weights or the makers have changed.
+
+RUN/engines/onnx/   encode.onnx  step.onnx  engine.json     engine.json is written last: what the graphs were made from
+RUN/engines/int8/   the same
+
+Nobody vouches for engine.json. So graphs that lie there are held against the torch model each time they are loaded, and
+made again if they compute anything else.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seq2see import atomic
+from seq2see.engines.base import ENGINES, Engine, EngineName
+from seq2see.engines.graphs import Graphs, export, in_eight_bits, require
+from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
+from seq2see.training.commit import place_of
+from seq2see.training.folder import CONFIG, WEIGHTS, Run
+
+if TYPE_CHECKING:
+    from seq2see.engines.runtime import OnnxEngine
+
+FOLDER, TOLD = "engines", "engine.json"
+_FORMAT = 1
+_FILES = {"encode": "encode.onnx", "step": "step.onnx"}
+# How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
+# models that magnify every difference; eight bits at 2 % to 10 %.
+_NEAR: dict[EngineName, float] = {"onnx": 1e-3, "int8": 0.3}
+_SPARE = 64 * 2**20  # bytes that a graph may have beside the weights
+
+Say = Callable[[str], None]
+
+
+def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine:
+    """The engine of a run, from its folder or made now. What cannot be written is made in memory."""
+    if name not in ENGINES:
+        raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ENGINES)}")
+    if name == "torch":
+        return run.model
+    require()
+    return _cached(run, name, say) or _made(run, name, say)
+
+
+def _cached(run: Run, name: EngineName, say: Say) -> "OnnxEngine | None":
+    """What lies in the folder, if it computes what the model does."""
+    folder = run.path / FOLDER / name
+    graphs = _read(folder, run.path)
+    if graphs is None:
+        return None
+    try:
+        return _proven(run, name, graphs)
+    except RunError as error:
+        say(f"{folder} is not the engine of this run: {error}")
+        return None
+
+
+def _made(run: Run, name: EngineName, say: Say) -> "OnnxEngine":
+    say(f"making the engine {name} of {run.path}: once, some twenty seconds")
+    graphs = export(run.model) if name == "onnx" else in_eight_bits(_float_graphs(run))
+    try:
+        engine = _proven(run, name, graphs)
+    except RunError as error:
+        better: EngineName = "torch" if name == "onnx" else "onnx"
+        raise RunError(f"{run.path}: has no engine {name}: {error}; use --engine {better}") from None
+    try:
+        _write(run.path / FOLDER / name, graphs, run.path)
+    except (Seq2SeeError, OSError) as error:
+        say(f"the engine could not be kept ({error}); it is made again next time")
+    return engine
+
+
+def _float_graphs(run: Run) -> Graphs:
+    """Those of the engine onnx, if it is there, else made now."""
+    graphs = _read(run.path / FOLDER / "onnx", run.path)
+    try:
+        if graphs is not None:
+            _proven(run, "onnx", graphs)
+            return graphs
+    except RunError:
+        pass
+    return export(run.model)
+
+
+def _proven(run: Run, name: EngineName, graphs: Graphs) -> "OnnxEngine":
+    """These graphs as an engine; RunError if they compute something else than the model."""
+    from seq2see.engines.runtime import OnnxEngine
+
+    engine = OnnxEngine(run.model, graphs)
+    distance = engine.distance()
+    if not distance <= _NEAR[name]:
+        raise RunError(f"its graphs compute something else than the model (off by {distance:.2g}, not {_NEAR[name]:g})")
+    return engine
+
+
+def _makers(path: Path) -> dict[str, Any]:
+    """What the graphs hang on."""
+    packages = {package: version(package) for package in ("seq2see", "torch", "onnxscript", "onnxruntime")}
+    return {"format": _FORMAT, **packages, **{name: atomic.digest(place_of(path, name)) for name in (CONFIG, WEIGHTS)}}
+
+
+def _read(folder: Path, path: Path) -> Graphs | None:
+    """Whole, by its own account made from these weights; or None."""
+    try:
+        told = atomic.read_json(folder / TOLD)
+        if told["makers"] != _makers(path):
+            return None
+        limit = 4 * (path / WEIGHTS).stat().st_size + _SPARE
+        whole = all(atomic.digest(folder / file) == told["files"][file] for file in _FILES.values())
+        return Graphs(*(atomic.read_file(folder / file, limit) for file in _FILES.values())) if whole else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(folder: Path, graphs: Graphs, path: Path) -> None:
+    if folder.resolve() != path.resolve() / FOLDER / folder.name:
+        raise RunError(f"{folder}: is a link to another place")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (TOLD, *_FILES.values()):  # from here until the end there is no engine; a pipe would be written into
+        (folder / file).unlink(missing_ok=True)
+    for file, content in zip(_FILES.values(), graphs, strict=True):
+        atomic.write_file(folder / file, content)
+    digests = {file: atomic.digest(folder / file) for file in _FILES.values()}
+    atomic.write_json(folder / TOLD, {"makers": _makers(path), "files": digests})

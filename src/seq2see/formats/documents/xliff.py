@@ -1,0 +1,340 @@
+"""Exchange files, translated in place: XLIFF 1.2 and XLIFF 2.
+
+The XML is not written anew: a parser says where each element stands, and only the `<target>` of a translated unit and
+the attributes that state what became of it are set into the bytes of the file. One pass, one unit in memory at a time;
+no entity is expanded and nothing outside the file is fetched.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from seq2see.errors import DataError
+from seq2see.formats.documents.base import Document, Existing, Kept, Part, Segment, Slot
+from seq2see.formats.documents.inline import Code, Content, Role, TaggedText, escaped, sentences
+from seq2see.formats.exchange import NATIVE_CODE, UNTRANSLATED
+from seq2see.formats.lines import open_bytes
+from seq2see.formats.markup import LARGEST_UNIT, MOST_NODES, Markup, decoded
+
+_UNITS = frozenset({"trans-unit", "segment"})
+_OPENS = frozenset({"bpt", "bx", "sc", "sm"})
+_CLOSES = frozenset({"ept", "ex", "ec", "em"})
+_TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
+_ATTRIBUTE = re.compile(r"""\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')""")
+
+
+@dataclass(frozen=True)
+class Xliff(Document):
+    """With `existing="keep"` only units without a target, or with one that is a placeholder for it, are translated.
+
+    `review` states that a human has to look at the translation (1.2: needs-review-translation); 2 calls both
+    "translated". `target_language` is stated where the file leaves it out: XLIFF 2 asks for it once there are targets.
+    """
+
+    path: Path
+    existing: Existing = "keep"
+    review: bool = True
+    target_language: str | None = None
+
+    def written(self, data: bytes) -> bytes:
+        """The parts are in the encoding that the file states, and have references for what it cannot say."""
+        return data
+
+    def parts(self) -> Iterator[Part]:
+        with open_bytes(self.path) as stream:
+            mark, codec, chunks = decoded(stream, self.path)
+            if mark:
+                yield Kept(mark)
+            walk = _Walk(self, codec)
+            for chunk in chunks:
+                yield from walk.feed(chunk, last=False)
+            yield from walk.feed(b"", last=True)
+
+
+@dataclass
+class _Child:
+    """A <source>, <seg-source> or <target>: where it and its tag stand, and what it holds."""
+
+    start: int
+    tag: bytes
+    preserve: bool
+    end: int = 0
+    content: Content = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        return not any(isinstance(part, Code) or part.strip() for part in self.content)
+
+
+@dataclass
+class _Unit:
+    """A <trans-unit> or <segment> while it is read."""
+
+    name: str
+    start: int
+    tag: bytes
+    attributes: dict[str, str]
+    segment: Segment
+    translate: bool
+    children: dict[str, _Child] = field(default_factory=dict)
+
+    @property
+    def source(self) -> _Child:
+        """Where it has been cut into sentences, that version counts."""
+        return self.children["seg-source" if "seg-source" in self.children else "source"]
+
+    @property
+    def is_translatable(self) -> bool:
+        return self.translate and "source" in self.children and not self.source.empty
+
+    @property
+    def is_translated(self) -> bool:
+        target = self.children.get("target")
+        if target is None or target.empty:
+            return False
+        tag = target.tag if self.name == "trans-unit" else self.tag
+        return not any(f[1] == "state" and f[2][1:-1] in UNTRANSLATED for f in _ATTRIBUTE.finditer(tag.decode()))
+
+
+class _Open(NamedTuple):
+    """An element that is not closed yet, and what those inside it inherit."""
+
+    name: str
+    translate: bool = True
+    preserve: bool = False
+
+
+class _Inline(NamedTuple):
+    """An inline element that is not closed yet. One that is `held` becomes a single code with all that is in it."""
+
+    place: int
+    role: Role
+    link: str
+    sentence: bool
+    held: bool
+    alone: bool
+
+
+class _Walk:
+    """From events of the parser to parts. Places are counted in bytes of UTF-8 from the start of the file."""
+
+    def __init__(self, document: Xliff, codec: str) -> None:
+        self._document, self._codec = document, codec
+        self._data, self._base = bytearray(), 0  # what was read and not handed on, and where it begins
+        self._seen = 0  # the parser will not come back before this place
+        self._parts: list[Part] = []
+        self._stack: list[_Open] = []
+        self._unit: _Unit | None = None
+        self._child: _Child | None = None
+        self._inline: list[_Inline] = []
+        self._names = {"file": "", "unit": ""}
+        self._nodes = 0  # of the unit
+        self._markup = Markup(document.path, self._start, self._end, self._text)
+
+    def feed(self, data: bytes, last: bool) -> list[Part]:
+        """The parts that are complete once these bytes have been read, too."""
+        if b"\0" in data:  # expat would take it for UTF-16 and count in other bytes than ours
+            message = "holds NUL characters, which XML forbids; is it in an encoding that it does not state?"
+            raise DataError(message, path=self._document.path, line=1)
+        self._data += data
+        self._markup.feed(data, last)
+        if self._unit is None:
+            self._hand_on(self._base + len(self._data) if last else self._seen)
+        if len(self._data) > LARGEST_UNIT:
+            raise self._markup.too_large(len(self._data))
+        parts, self._parts = self._parts, []
+        return parts
+
+    def _hand_on(self, end: int) -> None:
+        """What stands before this place stays as it is."""
+        if end > self._base:
+            self._parts.append(Kept(recoded(self._taken(end), self._codec)))
+
+    def _taken(self, end: int) -> bytes:
+        taken = bytes(self._data[: end - self._base])
+        del self._data[: end - self._base]
+        self._base = end
+        return taken
+
+    def _tag(self, place: int) -> bytes:
+        """The start tag at this place; the parser has read it, so it is there as a whole."""
+        found = _TAG.match(self._data, place - self._base)
+        assert found is not None
+        return found[0]
+
+    def _behind(self, place: int) -> int:
+        """The place behind the end tag that begins here."""
+        return self._data.index(b">", place - self._base) + 1 + self._base
+
+    def _start(self, local: str, attributes: dict[str, str]) -> None:
+        place = self._markup.place
+        outer = self._stack[-1] if self._stack else _Open("")
+        if not self._stack and local != "xliff":
+            message = "is not XLIFF: it has no <xliff> at its root; check the file's suffix"
+            raise DataError(message, path=self._document.path)
+        translate = {"yes": True, "no": False}.get(attributes.get("translate", ""), outer.translate)
+        preserve = {"preserve": True, "default": False}.get(attributes.get("xml:space", ""), outer.preserve)
+        self._stack.append(_Open(local, translate, preserve))
+        self._seen = place
+        self._nodes += 1
+        if self._unit is not None and self._nodes > MOST_NODES:
+            raise self._markup.too_large(0)
+        if self._child is not None:
+            self._start_code(self._child, local, attributes, place)
+        elif self._unit is not None:
+            if outer.name == self._unit.name and local in ("source", "seg-source", "target"):
+                self._child = _Child(place, self._tag(place), preserve)
+        elif local in _UNITS:
+            self._unit = self._new_unit(local, attributes, place, translate)
+            self._nodes = 0
+        else:
+            self._remember(local, attributes, place)
+
+    def _new_unit(self, name: str, attributes: dict[str, str], place: int, translate: bool) -> _Unit:
+        identity = ".".join(part for part in (self._names["unit"], attributes.get("id", "")) if part)
+        segment = Segment(identity, (), self._names["file"], self._markup.line)
+        return _Unit(name, place, self._tag(place), attributes, segment, translate)
+
+    def _remember(self, local: str, attributes: dict[str, str], place: int) -> None:
+        """Names for what comes inside; and the language of the targets, if the file does not say it."""
+        if local in self._names:
+            self._names[local] = attributes.get("original") or attributes.get("id", "")
+        stated = {"file": ("source-language", "target-language"), "xliff": ("srcLang", "trgLang")}.get(local)
+        language = self._document.target_language
+        if stated and language and stated[0] in attributes and stated[1] not in attributes:
+            self._hand_on(place)
+            tag = self._taken(place + len(self._tag(place))).decode()
+            self._parts.append(Kept(with_attribute(tag, stated[1], language).encode(self._codec, "xmlcharrefreplace")))
+            self._seen = self._base
+
+    def _start_code(self, child: _Child, local: str, attributes: dict[str, str], place: int) -> None:
+        if self._inline and self._inline[-1].held:
+            self._inline.append(self._inline[-1])
+            return
+        tag = self._tag(place).decode()
+        protected = attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
+        link = attributes.get("rid") or attributes.get("startRef") or attributes.get("id", "")
+        sentence = local == "mrk" and attributes.get("mtype") == "seg"
+        role: Role = "opens" if local in _OPENS else "closes" if local in _CLOSES else "stands alone"
+        held, alone = local in NATIVE_CODE or protected, tag.endswith("/>")
+        code = _Inline(place, role, f"{local[1:]} {link}", sentence, held, alone)
+        if alone:
+            child.content.append(Code(tag, role, code.link))
+        elif not held:
+            code = code._replace(role="opens", link=f"element {place}")
+            child.content.append(Code(tag, "opens", code.link, sentence))
+        self._inline.append(code)
+
+    def _end(self, name: str) -> None:
+        place = self._markup.place
+        closed = self._stack.pop()
+        self._seen = place
+        if self._child is not None and self._inline:
+            self._end_code(self._child, place)
+        elif self._child is not None and self._unit is not None:
+            child, self._child = self._child, None
+            child.end = child.start + len(child.tag) if child.tag.endswith(b"/>") else self._behind(place)
+            self._unit.children.setdefault(closed.name, child)
+        elif self._unit is not None and closed.name == self._unit.name:
+            self._finish(self._unit, place)
+
+    def _end_code(self, child: _Child, place: int) -> None:
+        code = self._inline.pop()
+        if code.alone or (self._inline and self._inline[-1].held):
+            return
+        start = code.place if code.held else place
+        raw = bytes(self._data[start - self._base : self._behind(place) - self._base]).decode()
+        child.content.append(Code(raw, code.role if code.held else "closes", code.link, code.sentence))
+
+    def _text(self, text: str) -> None:
+        if self._child is not None and not (self._inline and self._inline[-1].held):
+            self._child.content.append(text)
+
+    def _finish(self, unit: _Unit, place: int) -> None:
+        end = unit.start + len(unit.tag) if unit.tag.endswith(b"/>") else self._behind(place)
+        self._hand_on(unit.start)
+        raw = self._taken(end)
+        self._unit, self._seen = None, end
+        translated = unit.is_translated
+        if unit.is_translatable and (self._document.existing == "replace" or not translated):
+            self._parts.append(_Target(unit, raw, self._document.review, self._codec))
+        else:
+            self._parts.append(Kept(recoded(raw, self._codec), translated=translated))
+
+
+class _Target(Slot):
+    """A unit that gets a target."""
+
+    def __init__(self, unit: _Unit, raw: bytes, review: bool, codec: str) -> None:
+        self._unit, self._raw, self._review, self._codec = unit, raw, review, codec
+        self._source = unit.source
+        self._layout = sentences(self._source.content, self._source.preserve)
+        texts = tuple(part.text for part in self._layout if isinstance(part, TaggedText))
+        self.segment = unit.segment._replace(texts=texts)
+
+    def filled(self, translations: Sequence[str]) -> bytes:
+        if not any(translations):
+            return recoded(self._raw, self._codec)
+        unit, begin = self._unit, self._unit.start
+        edits = [(begin, begin + len(unit.tag), self._unit_tag()), self._target(self._content(translations))]
+        parts, place = [], begin
+        for start, end, text in edits:
+            parts += [self._raw[place - begin : start - begin], text.encode()]
+            place = end
+        return recoded(b"".join([*parts, self._raw[place - begin :]]), self._codec)
+
+    def _content(self, translations: Sequence[str]) -> str:
+        newline = "\r\n" if b"\r\n" in self._raw else "\n"
+        given = iter(translations)
+        parts = []
+        for part in self._layout:
+            if isinstance(part, TaggedText):
+                parts.append(part.written(next(given) or part.text, newline))
+            else:
+                parts.append(part.raw if isinstance(part, Code) else escaped(part, newline))
+        return "".join(parts)
+
+    def _unit_tag(self) -> str:
+        """XLIFF 2 states what became of it here; 1.2 only that it was approved, which it no longer is."""
+        tag = self._unit.tag.decode()
+        if self._unit.name == "segment":
+            return with_attribute(with_attribute(tag, "subState", None), "state", "translated")
+        if self._review and self._unit.attributes.get("approved") == "yes":
+            return with_attribute(tag, "approved", "no")
+        return tag
+
+    def _target(self, content: str) -> tuple[int, int, str]:
+        """From where to where, and what: in place of the old one, or on a new line behind the source."""
+        old = self._unit.children.get("target")
+        prefix, colon, _ = re.split(r"[\s/>]", self._unit.tag.decode()[1:])[0].rpartition(":")
+        name = f"{prefix}{colon}target"
+        tag = old.tag.decode() if old else f"<{name}>"
+        if tag.endswith("/>"):
+            tag = tag[:-2].rstrip() + ">"
+        if self._unit.name == "trans-unit":
+            tag = with_attribute(tag, "state", "needs-review-translation" if self._review else "translated")
+            tag = with_attribute(tag, "state-qualifier", "mt-suggestion")
+        if old:
+            name = re.split(r"[\s/>]", tag[1:])[0]
+            return old.start, old.end, f"{tag}{content}</{name}>"
+        before = self._raw[: self._source.start - self._unit.start]
+        indent = before[len(before.rstrip()) :].decode()
+        return self._source.end, self._source.end, f"{indent}{tag}{content}</{name}>"
+
+
+def with_attribute(tag: str, name: str, value: str | None) -> str:
+    """A start tag with this attribute, or without it; the others stay as they are."""
+    written = "" if value is None else f' {name}="{escaped(value, " ").replace(chr(34), "&quot;")}"'
+    for found in _ATTRIBUTE.finditer(tag):
+        if found[1] == name:
+            return tag[: found.start()] + written + tag[found.end() :]
+    end = len(tag) - (2 if tag.endswith("/>") else 1)
+    end = len(tag[:end].rstrip())
+    return tag[:end] + written + tag[end:]
+
+
+def recoded(data: bytes, codec: str) -> bytes:
+    """UTF-8 in the file's own encoding; characters that it does not have become references."""
+    return data if codec == "utf-8" else data.decode().encode(codec, "xmlcharrefreplace")

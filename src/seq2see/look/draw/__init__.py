@@ -1,0 +1,1 @@
+"""Maps drawn: terminal, picture, page."""

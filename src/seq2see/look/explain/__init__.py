@@ -1,0 +1,1 @@
+"""One step of a model with its own numbers, and the lesson."""

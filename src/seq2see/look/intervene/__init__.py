@@ -1,0 +1,1 @@
+"""What if: hooks on attentions, heads switched off, the posterior."""

@@ -1,0 +1,1 @@
+"""The map of attention: its sides, measures, alignment and files."""

@@ -1,0 +1,1 @@
+"""What is shown of results: tables, charts, report.html."""

@@ -1,0 +1,353 @@
+"""One offline report.html of what was trained and compared: curves, quality by length, significance, samples, beams.
+
+`Report` holds what there is; a section without data is left out. It is drawn by the scripts of the page (view/), which
+set every text as text.
+"""
+
+import json
+import math
+import platform
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from seq2see import atomic
+from seq2see.errors import RunError
+from seq2see.evaluate.compare import ComparedSentence, Comparison, Contrast, Which
+from seq2see.evaluate.evaluation import Evaluation, LengthTable
+from seq2see.evaluate.length import LengthScore
+from seq2see.evaluate.resampling import Interval, Paired
+from seq2see.look.draw.page import SCRIPTS, PageExample, document, pack_examples
+from seq2see.report.tables import verdict
+from seq2see.visible import visible
+
+METRICS = "metrics.jsonl"
+_ENDLESS = 1e300  # a whole number can be larger, but no float
+_POINTS = 400  # of a curve; more than a screen can show
+_COLOURS = 4
+_NONE = "–"
+_LONGEST = 5_000  # characters of one text
+_PACKAGES = ("seq2see", "torch", "numpy", "tokenizers", "sacrebleu")
+
+Point = tuple[float, float]  # step, value
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a run learned: the loss of its updates, and the scores of its validations by name."""
+
+    name: str
+    losses: tuple[Point, ...]
+    scores: Mapping[str, tuple[Point, ...]]
+
+
+@dataclass(frozen=True)
+class ResultsReport:
+    """What is known; everything but the title may be missing.
+
+    lead          a sentence or two below the title
+    comparison    two systems on one test set;  evaluations: systems by themselves, if they were not compared
+    trainings     of each run
+    examples      sentences with their maps of attention and beam trees
+    sentences     how many are shown where one system is ahead most
+    environment   lines of what is needed to get the same again; see `environment`
+    """
+
+    title: str
+    lead: str = ""
+    comparison: Comparison | None = None
+    evaluations: tuple[Evaluation, ...] = ()
+    trainings: tuple[Training, ...] = ()
+    examples: tuple[PageExample, ...] = ()
+    sentences: int = 5
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+def report(given: ResultsReport) -> str:
+    """The whole file."""
+    examples, note = pack_examples(given.examples)
+    data: dict[str, Any] = {
+        "title": visible(given.title),
+        "lead": visible(given.lead, _LONGEST),
+        "scores": _scores(given),
+        "lengths": _lengths(given),
+        "training": list(_training_charts(given.trainings)),
+        "examples": examples,
+        "note": note,
+        "sentences": _sentences(given.comparison, given.sentences),
+        "environment": [[visible(name), visible(text, _LONGEST)] for name, text in (*given.environment, *_made(given))],
+    }
+    return document(given.title, data, (*SCRIPTS, "chart", "report"))
+
+
+def read_training(run: str | Path, name: str | None = None) -> Training:
+    """From the metrics.jsonl of a run folder, finished or not."""
+    losses: list[Point] = []
+    scores: dict[str, list[Point]] = {}
+    for entry in read_metrics(run):
+        step = entry.get("step")
+        if not is_number(step):
+            continue
+        if is_number(loss := entry.get("loss")):
+            losses.append((step, loss))
+        found = entry.get("validation")
+        for metric, value in found.items() if isinstance(found, dict) else ():
+            if is_number(value):
+                scores.setdefault(metric, []).append((step, value))
+    measured = {metric: tuple(points) for metric, points in scores.items()}
+    return Training(Path(run).name if name is None else name, tuple(losses), measured)
+
+
+def read_metrics(run: str | Path) -> Iterator[dict[str, Any]]:
+    """The lines of metrics.jsonl; one that was being written, or is damaged, is left out."""
+    path = Path(run) / METRICS
+    try:
+        with atomic.open_plain(path) as file:
+            yield from (_entry(line.decode(errors="replace")) for line in file)
+    except FileNotFoundError:
+        raise RunError(f"{run}: no training to report on (it has no {METRICS})") from None
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def environment(command: Sequence[str] | str | None = None, seed: int | None = None) -> tuple[tuple[str, str], ...]:
+    """What the same numbers depend on: command (this process's, if none is given), seed, versions, machine."""
+    words = sys.argv if command is None else command
+    told = words if isinstance(words, str) else shlex.join(words)
+    seeds = [] if seed is None else [("seed", str(seed))]
+    versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
+    machine = f"{platform.system()} {platform.machine()}"
+    return (
+        ("command", told),
+        *seeds,
+        ("versions", f"Python {platform.python_version()}, {versions}"),
+        ("machine", machine),
+    )
+
+
+# ----- scores and lengths
+
+
+def _scores(given: ResultsReport) -> dict[str, Any] | None:
+    if given.comparison is not None:
+        return _contrasts(given.comparison)
+    if not given.evaluations:
+        return None
+    rows = [
+        [visible(one.system, 80), score.label, _number(score.value), _range(score.interval)]
+        for one in given.evaluations
+        for score in one.scores
+    ]
+    return {"columns": ["system", "metric", "score", "95 % interval"], "rows": rows, "left": 2, "verdicts": []}
+
+
+def _contrasts(found: Comparison) -> dict[str, Any]:
+    test = f"{len(found.sentences):,} sentences of {visible(found.test)}"
+    names = f"A is {visible(found.a)}, B is {visible(found.b)}; {test}."
+    return {
+        "columns": ["metric", "A", "B", "B - A", "95 % interval", "p bootstrap", "p randomised"],
+        "rows": [_contrast(one) for one in found.contrasts],
+        "verdicts": [names, *map(verdict, found.contrasts)],
+    }
+
+
+def _contrast(one: Contrast) -> list[str]:
+    between = one.paired
+    return [
+        one.a.label,
+        _number(one.a.value),
+        _number(one.b.value),
+        _signed(between.difference),
+        _range(between.interval, signed=True),
+        _p(between.p_bootstrap),
+        _p(between.p_randomisation),
+    ]
+
+
+def _lengths(given: ResultsReport) -> dict[str, Any] | None:
+    """The chart, and the table that says the same."""
+    named = _length_tables(given)
+    if not named:
+        return None
+    names, tables = [name for name, _ in named], [table for _, table in named]
+    first = tables[0]
+    chart = {
+        "label": first.title,
+        "across": f"{first.unit} of the {first.side}",
+        "from": 0,
+        "digits": 1,
+        "ticks": [[row.bucket.label, f"n={row.sentences:,}"] for row in first.rows],
+        "series": [
+            {"name": name, "colour": place % _COLOURS, "dashed": False, "marked": True, "points": _points(table)}
+            for place, (name, table) in enumerate(named)
+        ],
+    }
+    paired = given.comparison.by_length.paired if given.comparison is not None else None
+    return {
+        "title": f"{first.title}; bands are 95 % intervals",
+        "chart": chart,
+        "columns": [first.unit, "sentences", *names, *(["B - A", "p bootstrap"] if paired else [])],
+        "rows": [
+            [rows[0].bucket.label, f"{rows[0].sentences:,}", *map(_plus_minus, rows), *_differing(paired, place)]
+            for place, rows in enumerate(zip(*(table.rows for table in tables), strict=True))
+        ],
+    }
+
+
+def _length_tables(given: ResultsReport) -> list[tuple[str, LengthTable]]:
+    """Of systems that can be drawn over each other: by the same metric, over the same buckets."""
+    if given.comparison is not None:
+        both = given.comparison.by_length
+        return [(f"A {visible(given.comparison.a, 80)}", both.a), (f"B {visible(given.comparison.b, 80)}", both.b)]
+    named = [(visible(one.system, 80), one.by_length) for one in given.evaluations]
+    return [(name, table) for name, table in named if _alike(table, named[0][1])]
+
+
+def _alike(one: LengthTable, other: LengthTable) -> bool:
+    buckets = [[row.bucket for row in table.rows] for table in (one, other)]
+    return (one.metric, one.side, one.unit) == (other.metric, other.side, other.unit) and buckets[0] == buckets[1]
+
+
+def _points(table: LengthTable) -> list[list[float | None]]:
+    return [
+        [place, row.score, *((None, None) if row.interval is None else (row.interval.low, row.interval.high))]
+        for place, row in enumerate(table.rows)
+    ]
+
+
+def _differing(paired: Sequence[Paired] | None, place: int) -> list[str]:
+    if paired is None:
+        return []
+    return [_signed(paired[place].difference), _p(paired[place].p_bootstrap)]
+
+
+# ----- training
+
+
+def _training_charts(trainings: Sequence[Training]) -> Iterator[dict[str, Any]]:
+    """The loss of updates and of validation in one chart, then a chart for each other score."""
+    losses = []
+    for place, one in enumerate(trainings):
+        losses.append(_curve(f"{visible(one.name, 80)}, training", place, one.losses, dashed=True))
+        losses.append(_curve(f"{visible(one.name, 80)}, validation", place, one.scores.get("loss", ())))
+    if any(curve["points"] for curve in losses):
+        yield _chart("Loss", losses)
+    for metric in dict.fromkeys(metric for one in trainings for metric in one.scores if metric != "loss"):
+        curves = [_curve(visible(one.name, 80), p, one.scores.get(metric, ())) for p, one in enumerate(trainings)]
+        yield _chart(f"Validation {visible(metric, 80)}", curves)
+
+
+def _chart(label: str, curves: list[dict[str, Any]]) -> dict[str, Any]:
+    drawn = [curve for curve in curves if curve["points"]]
+    return {"label": label, "across": "updates", "from": 0, "digits": 3, "ticks": None, "series": drawn}
+
+
+def _curve(name: str, place: int, points: Sequence[Point], *, dashed: bool = False) -> dict[str, Any]:
+    thin = [[step, value, None, None] for step, value in thinned(points)]
+    return {
+        "name": name,
+        "colour": place % _COLOURS,
+        "dashed": dashed,
+        "marked": not dashed and len(thin) <= 40,
+        "points": thin,
+    }
+
+
+def thinned(points: Sequence[Point], most: int = _POINTS) -> list[Point]:
+    """At most so many points: the means of neighbours, which is also what the eye would make of them."""
+    if len(points) <= most:
+        return list(points)
+    groups = [points[len(points) * i // most : len(points) * (i + 1) // most] for i in range(most)]
+    return [(group[-1][0], math.fsum(value for _, value in group) / len(group)) for group in groups]
+
+
+# ----- sentences, and how it was made
+
+
+def _sentences(found: Comparison | None, most: int) -> list[dict[str, Any]]:
+    if found is None:
+        return []
+    sides: tuple[tuple[Which, str], ...] = (("a", found.a), ("b", found.b))
+    groups = []
+    for which, name in sides:
+        ahead = found.wins(which, most)
+        title = (
+            f"{which.upper()} is ahead most ({visible(name, 120)}; by chrF ahead in {found.tally[which]:,} sentences)"
+        )
+        if ahead:
+            groups.append({"title": title, "items": [_sentence(one) for one in ahead]})
+    return groups
+
+
+def _sentence(one: ComparedSentence) -> list[list[str]]:
+    lines = [
+        ("pair", one.place),
+        ("source", one.source),
+        ("reference", one.reference),
+        (f"A, chrF {one.chrf_a:.1f}", one.a),
+        (f"B, chrF {one.chrf_b:.1f}", one.b),
+    ]
+    return [[label, visible(text, _LONGEST)] for label, text in lines]
+
+
+def _made(given: ResultsReport) -> Iterator[tuple[str, str]]:
+    """Notes, commands and signatures of what was measured."""
+    found = given.comparison
+    if found is not None:
+        yield from (("note", note) for note in found.notes)
+        yield from ((one.a.label, one.signature) for one in found.contrasts)
+        yield "resampling", f"{found.plan.resamples:,} resamples, {found.plan.trials:,} trials, seed {found.plan.seed}"
+        yield from ([("measured by", found.command)] if found.command else [])
+    for one in given.evaluations:
+        yield from ([("measured by", one.command)] if one.command else [])
+        yield from (("note", f"{one.system}: {note}") for note in one.notes)
+        yield from ((f"{score.label} of {one.system}", score.signature) for score in one.scores)
+
+
+# ----- numbers as text
+
+
+def _plus_minus(row: LengthScore) -> str:
+    return _number(row.score) + ("" if row.interval is None else f" ±{row.interval.half:.1f}")
+
+
+def _number(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.1f}"
+
+
+def _signed(value: float | None) -> str:
+    return _NONE if value is None else f"{value:+.1f}"
+
+
+def _range(interval: Interval | None, *, signed: bool = False) -> str:
+    write = _signed if signed else _number
+    return _NONE if interval is None else f"{write(interval.low)} to {write(interval.high)}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _entry(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _ENDLESS
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,32 @@
+"""Processes of our own: deaf to Ctrl-C, which only the first one hears, and gone as soon as that one is."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from threading import Thread
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """A process that is started here never hears Ctrl-C, which a terminal sends to all of them at once."""
+    resource_tracker.ensure_running()  # Python's own helper: starting it would unblock SIGINT again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """Called in a process that was started: it ends when its parent does, in whatever way and whatever it is doing."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()  # a pipe that the parent holds open: killed without a word, it is closed all the same
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

@@ -1,0 +1,1 @@
+"""Where a voice learns from."""

@@ -1,0 +1,1 @@
+"""Tacotron with style tokens, and its training task."""

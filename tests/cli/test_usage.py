@@ -1,0 +1,183 @@
+"""The command line before it does anything: help whose examples run, options and their names, completion."""
+
+import gzip
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from seq2see.cli import app, main
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
+from folders import SOURCES, TARGETS, make_run
+
+ROOT = Path(__file__).parents[2]
+VERBS = {str(command.name): command.callback for command in app.registered_commands}
+# Take minutes, or need espeak-ng; tests/house runs most of them with shortened training.
+PARSED_ONLY = ("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume")
+SHORT = ["--set", "training.steps=1", "--set", "training.threads=1"]
+
+
+def seq2see(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["seq2see", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def examples(verb: str) -> list[str]:
+    lines = [line.strip() for line in (inspect.getdoc(VERBS[verb]) or "").splitlines()]
+    return [line for line in lines if line.startswith("seq2see ") or "| seq2see " in line]
+
+
+def words_of(example: str) -> list[str]:
+    """Its arguments, without what the shell does around it."""
+    words = shlex.split(example.rpartition("| ")[2])
+    ends = [words.index(sign) for sign in ("<", ">") if sign in words]
+    return words[1 : min(ends, default=len(words))]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has every file and run which the examples name."""
+    folder = tmp_path_factory.mktemp("user")
+    pairs = list(zip(SOURCES, TARGETS, strict=True)) * 3
+    table = "".join(f"{source}\t{target}\n" for source, target in pairs)
+    sides = ["".join(f"{pair[side]}\n" for pair in pairs) for side in (0, 1)]
+    unit = '<tu><tuv xml:lang="ko"><seg>{}</seg></tuv><tuv xml:lang="en"><seg>{}</seg></tuv></tu>'
+    texts = {
+        **dict.fromkeys(("pairs.tsv", "news.tsv", "train.tsv", "dev.tsv", "test.tsv"), table),
+        **dict.fromkeys(("news.ko", "test.ko"), sides[0]),
+        **dict.fromkeys(("test.en", "output.en", "theirs.en", "ours.en"), sides[1]),
+        "pairs.align": "0-0 1-1\n" * len(pairs),
+        "glossary.tsv": "학생\tstudent\n\t!beer\n",
+        "news.jsonl": '{"text": "나는 학생 입니다 ."}\n',
+        "app.po": 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "나는 %s"\nmsgstr ""\n',
+        "dev.src-tgt": "나는 학생 입니다 ||| I am a student\n",
+        "dev.gold": "0-0 1-3 2?1\n",
+        "dev.annotated": "en=0,1,2 ko=0,1,3\n",
+        "memory.tmx": '<tmx version="1.4"><header srclang="ko" datatype="plaintext" segtype="sentence" adminlang="en" '
+        'o-tmf="x" creationtool="x" creationtoolversion="1"/><body>'
+        + "".join(unit.format(*pair) for pair in pairs)
+        + "</body></tmx>",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for name in ("train", "val"):
+        for language, text in zip(("de", "en"), sides, strict=True):
+            (folder / f"{name}.{language}.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("ko-en", "en-ko", "with", "without"):
+        make_run(folder / "runs" / name, "rnnsearch", sharp=2.0, seed=len(name))
+    (folder / "runs" / "ko-en-2").symlink_to("ko-en")
+    return folder
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_examples_of_every_help_run(
+    verb: str, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert examples(verb), "no example"
+    for number, example in enumerate(examples(verb)):
+        words = words_of(example)
+        assert words[0] == verb
+        if any(part in example for part in PARSED_ONLY):
+            command = typer.main.get_command(app)
+            command.commands[verb].make_context(verb, words[1:])  # type: ignore[attr-defined]
+            continue
+        if verb == "train":
+            words = [*words, *SHORT, *([] if "--from" in words else ["--size", "tiny"])]
+            words[words.index("--out") + 1] += f"-{number}"
+        with (place / "news.ko").open("rb") as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert seq2see(monkeypatch, *words) == 0, f"{example}\n{capfd.readouterr().err}"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_for_a_file_says_what_is_in_it(verb: str) -> None:
+    """With an example, a suffix or a command that writes it."""
+    for name, parameter in inspect.signature(VERBS[verb]).parameters.items():
+        if "Path" in str(parameter.annotation.__origin__):
+            told = str(parameter.annotation.__metadata__[0].help)
+            assert re.search(r"\.\w+|\bruns?\b|`|<tab>|folder|recording|output", told), f"{verb} {name}: {told}"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["translate", "x", "--nosuch"], "No such option: --nosuch"),
+        (["translate", "x", "--beem", "3"], "No such option: --beem (Possible options: --beam)"),
+        (["look", "x", "y", "--lvel", "word"], "No such option: --lvel (Possible options: --level)"),
+        (["--vrsion"], "No such option: --vrsion (Possible options: --version)"),
+        (["--nosuch"], "No such option: --nosuch"),
+    ],
+)
+def test_a_mistyped_option_names_what_is_like_it(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert seq2see(monkeypatch, *words) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"Error: {said}"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--alpha", "inf", "alpha = inf: input should be a finite number"),
+        ("--alpha", "nan", "alpha = nan: input should be a finite number"),
+        ("--alpha", "1e308", "alpha = 1e+308: input should be less than or equal to 10"),
+        ("--coverage", "inf", "coverage = inf: input should be a finite number"),
+        ("--coverage", "1e308", "coverage = 1e+308: input should be less than or equal to 1000000"),
+        ("--diversity", "nan", "diversity = nan: input should be a finite number"),
+        ("--temperature", "inf", "temperature = inf: input should be a finite number"),
+        ("--top-p", "nan", "top_p = nan: input should be a finite number"),
+    ],
+)
+def test_numbers_are_finite(
+    option: str, value: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = ["--sample"] if option in ("--temperature", "--top-p") else []
+    given = ["translate", place / "runs/ko-en", place / "news.ko", option, value, *sample]
+    assert seq2see(monkeypatch, *given) == 2
+    assert capsys.readouterr().err == f"seq2see: {said}\n"
+
+
+def test_outputs_never_replace_inputs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    before = Path("test.tsv").read_bytes()
+    for words in (
+        ["data", "test.tsv", "--clean", "test.tsv"],
+        ["evaluate", "runs/ko-en", "test.tsv", "--output", "./test.tsv"],
+    ):
+        assert seq2see(monkeypatch, *words) == 2
+        assert "test.tsv: is also read (as test.tsv); write to another file\n" in capsys.readouterr().err
+    assert Path("test.tsv").read_bytes() == before
+
+
+def test_the_shell_completes_verbs_and_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_SEQ2SEE_COMPLETE", "complete_bash")
+    for typed, expected in (("seq2see tr", ["train", "translate"]), ("seq2see look --resc", ["--rescale"])):
+        monkeypatch.setenv("COMP_WORDS", typed)
+        monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+        assert seq2see(monkeypatch) == 0
+        assert capsys.readouterr().out.split() == expected
+
+
+def test_help_imports_no_torch() -> None:
+    code = (
+        "import sys; sys.argv = ['seq2see', '--help']\nfrom seq2see.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted({'torch', 'numpy', 'pydantic', 'matplotlib'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]"
+    assert "--install-completion" in ended.stdout

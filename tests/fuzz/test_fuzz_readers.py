@@ -1,0 +1,23 @@
+"""Damaged files of every kind that is read: an error of ours, or it is taken in. Hours of it: tests/fuzz/run.py."""
+
+from collections.abc import Iterator
+
+import pytest
+from fuzzing.checking import check, names
+from fuzzing.harness import Harness
+
+pytest.importorskip("lxml.etree")
+
+SEEDS = range(100)
+HARDLY_REFUSED = {"lines", "metrics"}  # text to translate may be anything; a damaged line of metrics is left out
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    with Harness() as shared:
+        yield shared
+
+
+@pytest.mark.parametrize("name", names("readers"))
+def test_readers_refuse_with_our_own_errors(harness: Harness, name: str) -> None:
+    check(harness, name, SEEDS, refuses=name not in HARDLY_REFUSED)
