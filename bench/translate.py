@@ -233,7 +233,7 @@ class Texts:
 
     def cut(self, run: Path) -> Any:
         """Writes the pieces as joeynmt reads them; the tokenizer that puts its pieces together again."""
-        from seq2see.training.folder import load_tokenizers
+        from seq2see.runs.folder import load_tokenizers
 
         source, target = load_tokenizers(run)
         ids = source.ids_batch(self.source.read_text().splitlines())

@@ -12,7 +12,7 @@ from sacrebleu.metrics import BLEU
 
 from seq2see.cli import main
 from seq2see.corpora import examples
-from seq2see.training.folder import load_run
+from seq2see.runs.folder import load_run
 from seq2see.training.translation import translate
 
 REFERENCES = ["I go to school now .", "the cat sat on the mat .", "it is a very good day today , is it not ?", "yes"]

@@ -18,8 +18,8 @@ from seq2see.cli.evaluate import read_test
 from seq2see.cli.train import seconds
 from seq2see.data.store import Store
 from seq2see.errors import ConfigError
-from seq2see.training.checkpoint import newest_progress
-from seq2see.training.folder import load_run
+from seq2see.runs.checkpoint import newest_progress
+from seq2see.runs.folder import load_run
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 FAST = ["--set", "training.steps=2", "--set", "training.threads=1", "--size", "tiny", "--set", "data.valid_pairs=8"]
@@ -295,7 +295,7 @@ def test_all_pairs_too_long(tsv: Path, tmp_path: Path, capsys: pytest.CaptureFix
 def test_no_space(
     tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from seq2see.training import checkpoint
+    from seq2see.runs import checkpoint
 
     out = tmp_path / "run"
 

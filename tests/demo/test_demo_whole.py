@@ -19,8 +19,8 @@ from seq2see.demo import Findings, Plan, Watching, run, show
 from seq2see.demo.parallel import Listener, News, Note, train_both, untrained
 from seq2see.demo.plan import FAMILIES, claim
 from seq2see.errors import RunError
+from seq2see.runs import folder
 from seq2see.session import load
-from seq2see.training import folder
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 

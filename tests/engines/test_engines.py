@@ -16,8 +16,8 @@ import seq2see
 from seq2see.engines import make_engine
 from seq2see.engines.cache import FOLDER, TOLD
 from seq2see.errors import ConfigError
+from seq2see.runs.folder import load_run
 from seq2see.search import SearchConfig
-from seq2see.training.folder import load_run
 
 try:
     import onnx

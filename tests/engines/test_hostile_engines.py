@@ -23,7 +23,7 @@ from seq2see.engines import cache, make_engine
 from seq2see.engines.cache import FOLDER, TOLD
 from seq2see.engines.graphs import Graphs
 from seq2see.errors import RunError, ShapeError
-from seq2see.training.folder import load_run
+from seq2see.runs.folder import load_run
 
 try:
     import numpy as np

@@ -11,9 +11,9 @@ from seq2see.evaluate.alignment import read_gold
 from seq2see.formats.documents import open_document, translate_document, wrapping
 from seq2see.formats.pairs import read_pairs
 from seq2see.look.map.files import load
+from seq2see.runs.config import parse_changes, read_toml
 from seq2see.session.constraints import read_constraints
 from seq2see.speech.corpus.sources import Utterance, references
-from seq2see.training.config import parse_changes, read_toml
 
 etree = pytest.importorskip("lxml.etree")
 pytest.importorskip("soundfile")

@@ -26,6 +26,7 @@ ROOMS = (
     "models",
     "search",
     "evaluate",
+    "runs",
     "training",
     "look",
     "report",

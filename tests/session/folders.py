@@ -8,9 +8,9 @@ import torch
 from seq2see import atomic
 from seq2see.models import from_config
 from seq2see.models.families import configure
+from seq2see.runs import folder
+from seq2see.runs.config import RunConfig
 from seq2see.text import Tokenizer, TokenizerConfig
-from seq2see.training import folder
-from seq2see.training.config import RunConfig
 
 FAMILIES = ("rnn", "rnnsearch", "luong", "convs2s", "bytenet", "transformer")
 SOURCES = ["나는 학생 입니다 .", "너는 선생님 입니다 .", "우리는 어제 서울에 갔습니다 .", "그는 책을 읽습니다 ."]

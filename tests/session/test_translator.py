@@ -132,8 +132,8 @@ def test_an_ensemble_of_two_families(tmp_path: Path) -> None:
 
 def test_an_ensemble_needs_one_vocabulary(tmp_path: Path) -> None:
     one, two = make_run(tmp_path / "a"), make_run(tmp_path / "b")
+    from seq2see.runs import folder
     from seq2see.text import Tokenizer, TokenizerConfig
-    from seq2see.training import folder
 
     Tokenizer.train(["other words"], TokenizerConfig(vocabulary=300)).save(two / folder.TOKENIZERS[1])
     run = folder.load_run(one)

@@ -14,9 +14,9 @@ from safetensors.torch import load_file, save_file
 import seq2see
 from seq2see import atomic
 from seq2see.errors import RunError, ShapeError
+from seq2see.runs.folder import CONFIG, MANIFEST, WEIGHTS
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig, sharpened
 from seq2see.speech.training import LETTERS, load_voice
-from seq2see.training.folder import CONFIG, MANIFEST, WEIGHTS
 
 
 @pytest.fixture

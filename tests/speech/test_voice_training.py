@@ -11,12 +11,12 @@ import torch
 
 from seq2see import atomic
 from seq2see.errors import ConfigError, DataError, RunError
+from seq2see.runs.folder import load_run
 from seq2see.speech.corpus.letters import Letters, LettersConfig
 from seq2see.speech.corpus.recordings import Recordings
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 from seq2see.speech.model.task import Exam, VoiceTask
 from seq2see.speech.training import load_voice, new_config, train_voice
-from seq2see.training.folder import load_run
 from seq2see.training.loop import Trainer
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import resumed_config

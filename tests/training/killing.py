@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from seq2see import atomic
-from seq2see.training import checkpoint, loop, weights
+from seq2see.runs import checkpoint, weights
+from seq2see.training import loop, optimizer
 from seq2see.training.reporting import RunReporter
 from seq2see.training.run import new_config, resumed_config, train_run
 
@@ -148,16 +149,16 @@ def plant(fault: str) -> None:
 
             loop.Trainer.resume = resume  # type: ignore[method-assign]
         case "optimiser state lost":
-            weights.Optimiser.load = lambda self, tensors: None  # type: ignore[method-assign]
+            optimizer.Optimizer.load = lambda self, tensors: None  # type: ignore[method-assign]
         case "optimiser step lost":
-            whole = weights.Optimiser.load
+            whole = optimizer.Optimizer.load
 
             def load(self: Any, tensors: Any) -> None:
                 whole(self, {k: v.zero_() if k.endswith(":step") else v for k, v in tensors.items()})
 
-            weights.Optimiser.load = load  # type: ignore[method-assign]
+            optimizer.Optimizer.load = load  # type: ignore[method-assign]
         case "moving average lost":
-            weights.Average.load = lambda self, tensors: None  # type: ignore[method-assign]
+            optimizer.Average.load = lambda self, tensors: None  # type: ignore[method-assign]
         case "renamed before synced":
             atomic.sync_file = lambda path: None  # type: ignore[assignment]
         case "no checksum":

@@ -15,8 +15,9 @@ from safetensors.torch import load_file, save_file
 from seq2see import atomic
 from seq2see.errors import DataError, RunError, TrainingError
 from seq2see.models import from_config, load_config
-from seq2see.training import checkpoint, folder, loop, run, weights
-from seq2see.training.folder import load_run
+from seq2see.runs import checkpoint, folder, weights
+from seq2see.runs.folder import load_run
+from seq2see.training import loop, run
 from seq2see.training.run import new_config, resumed_config, train_run
 
 FILES = ("config.json", "manifest.json", "model.safetensors")

@@ -27,10 +27,10 @@ import seq2see
 from seq2see import atomic
 from seq2see.errors import RunError
 from seq2see.models import from_config, load_config
+from seq2see.runs.config import merge, read_config
+from seq2see.runs.folder import CONFIG, MANIFEST, TOKENIZERS, WEIGHTS, load_run, read_run_config
+from seq2see.runs.inputs import describe
 from seq2see.text import Tokenizer, TokenizerConfig
-from seq2see.training.config import merge, read_config
-from seq2see.training.folder import CONFIG, MANIFEST, TOKENIZERS, WEIGHTS, load_run, read_run_config
-from seq2see.training.inputs import describe
 from seq2see.training.prepare import prepare
 
 SMALL: dict[str, dict[str, Any]] = {

@@ -11,8 +11,8 @@ import pytest
 from seq2see import atomic
 from seq2see.data.store import Store
 from seq2see.errors import ConfigError, DataError
-from seq2see.training import inputs
-from seq2see.training.folder import load_run
+from seq2see.runs import inputs
+from seq2see.runs.folder import load_run
 from seq2see.training.run import new_config, renamed_data, resumed_config, train_run
 
 ROWS = [f"{word} {number % 7}\t{number % 7} {word}\n" for number in range(12) for word in ("a b", "b c", "c d e")]

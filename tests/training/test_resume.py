@@ -13,8 +13,8 @@ import killing
 import pytest
 
 from seq2see import atomic
-from seq2see.training import checkpoint
-from seq2see.training.folder import load_run
+from seq2see.runs import checkpoint
+from seq2see.runs.folder import load_run
 
 SERVER = multiprocessing.get_context("forkserver")
 # Not "killing": the server of Python 3.11 does not know the folder of the tests.

@@ -9,7 +9,7 @@ from seq2see.errors import DataError, RunError
 
 def check_run(*paths: Path | str) -> None:
     """Each of these is the folder of a run; whether it is whole is seen when it is loaded."""
-    from seq2see.training.config import CONFIG, NOT_A_RUN
+    from seq2see.runs.config import CONFIG, NOT_A_RUN
 
     for path in map(Path, paths):
         if not _exists(path / CONFIG):
@@ -19,8 +19,8 @@ def check_run(*paths: Path | str) -> None:
 def check_training(settings: Mapping[str, Any], out: Path, base: Path | None) -> None:
     """Settings as a recipe has them: what they name is there, and the folder they would fill is free."""
     from seq2see.models.names import FAMILIES, SIZES, check_family, known_size
-    from seq2see.training.commit import MANIFEST
-    from seq2see.training.config import TAKEN, VOICE, read_config
+    from seq2see.runs.commit import MANIFEST
+    from seq2see.runs.config import TAKEN, VOICE, read_config
 
     config = read_config(settings)
     family = str(config.model.get("family", FAMILIES[0]))  # any that is known, if none is named

@@ -255,7 +255,7 @@ def read_test(
 
     if not runs:
         return read_references(specs, source_language=source, target_language=target, limit=limit, encoding=encoding)
-    from seq2see.training.folder import read_run_config  # brings torch, which outputs alone do not need
+    from seq2see.runs.folder import read_run_config  # brings torch, which outputs alone do not need
 
     data = read_run_config(Path(runs[0])).data
     return read_references(

@@ -20,7 +20,7 @@ Counting = Callable[[str, int], Callable[[int], None]]
 
 def is_voice(path: str) -> bool:
     """Whether this is the run folder of a voice; what is no run folder at all is complained about elsewhere."""
-    from seq2see.training.folder import VOICE, read_run_config
+    from seq2see.runs.folder import VOICE, read_run_config
 
     try:
         return read_run_config(Path(path)).model.get("family") == VOICE

@@ -131,7 +131,7 @@ def train(
     if out is None:
         raise ConfigError("train needs --out FOLDER for the run")
     given = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
-    from seq2see.training.config import merge, parse_changes, read_toml
+    from seq2see.runs.config import merge, parse_changes, read_toml
 
     changed = parse_changes(changes or [])
     if resume:
@@ -176,7 +176,7 @@ def seconds(text: str) -> float:
 
 def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
     check_training(settings, out, base)
-    from seq2see.training.config import VOICE
+    from seq2see.runs.config import VOICE
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import new_config, train_run
 
@@ -205,7 +205,7 @@ def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None
 
 def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
     """Fine-tuning takes model and vocabulary as they are; another model cannot start from these weights."""
-    from seq2see.training.folder import load_run
+    from seq2see.runs.folder import load_run
 
     config = load_run(base).config
     family = settings.get("model", {}).get("family", config.model["family"])
@@ -218,7 +218,7 @@ def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
 def _resume(
     out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None, *, changed_data: bool
 ) -> None:
-    from seq2see.training.config import VOICE, merge
+    from seq2see.runs.config import VOICE, merge
 
     check_run(out)
     if base is not None:
@@ -263,7 +263,7 @@ def _interruptible(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        from seq2see.training.checkpoint import paths
+        from seq2see.runs.checkpoint import paths
         from seq2see.training.run import resume_command
 
         saved = paths(out / "checkpoints")
@@ -293,8 +293,8 @@ def _show_settings() -> None:
     """Every setting, from the configuration types themselves."""
     from seq2see.models import FAMILIES
     from seq2see.models.families import config_type
+    from seq2see.runs.config import DataConfig, TrainingConfig
     from seq2see.text import TokenizerConfig
-    from seq2see.training.config import DataConfig, TrainingConfig
 
     for room, kind in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("training", TrainingConfig)):
         _show(room, kind)

@@ -21,6 +21,7 @@ from seq2see.engines import EngineName
 from seq2see.errors import ConfigError
 from seq2see.formats.lines import check_text, open_bytes
 from seq2see.formats.remarks import Remark
+from seq2see.runs.folder import run_digest
 from seq2see.search import SearchConfig
 from seq2see.session import Request, Translation, Translator, load
 from seq2see.session.bulk import cores, translate_unordered
@@ -28,7 +29,6 @@ from seq2see.session.constraints import read_constraints
 from seq2see.session.lines import Lines, from_descriptor, one_line
 from seq2see.session.output import OrderedOutput, Tally
 from seq2see.session.terms import TermTally
-from seq2see.training.folder import run_digest
 
 _LARGE = 200_000  # bytes of input that are worth starting further processes for, each of which takes seconds
 _PLAIN_SECONDS = 10.0

@@ -72,7 +72,7 @@ def _recipe(config: Path, folder: Path) -> Path:
         return config.resolve()
     import json
 
-    from seq2see.training.folder import read_run_config
+    from seq2see.runs.folder import read_run_config
 
     saved = read_run_config(config).model_dump(mode="json", exclude={"version"})
     vocabularies = ("source_vocabulary", "target_vocabulary")

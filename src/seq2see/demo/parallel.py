@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
+from seq2see.runs import folder
 from seq2see.session.processes import deaf
-from seq2see.training import folder
 
 _OFTEN = 0.2  # seconds between two lines of news
 _PATIENCE = 30.0  # seconds that a training may take to save itself

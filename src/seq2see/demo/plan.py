@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from seq2see import atomic
 from seq2see.errors import RunError
-from seq2see.training.config import merge
+from seq2see.runs.config import merge
 
 Family = Literal["rnn", "rnnsearch"]
 FAMILIES: tuple[Family, ...] = get_args(Family)

@@ -16,8 +16,8 @@ from seq2see import atomic
 from seq2see.engines.base import ENGINES, Engine, EngineName
 from seq2see.engines.graphs import Graphs, export, in_eight_bits, require
 from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
-from seq2see.training.commit import place_of
-from seq2see.training.folder import CONFIG, WEIGHTS, Run
+from seq2see.runs.commit import place_of
+from seq2see.runs.folder import CONFIG, WEIGHTS, Run
 
 if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine

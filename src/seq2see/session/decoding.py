@@ -15,10 +15,10 @@ from seq2see import search
 from seq2see.data.loading import source_batch
 from seq2see.engines import Engine
 from seq2see.errors import ConfigError
+from seq2see.runs.folder import Run
 from seq2see.search import Result, SearchConfig
 from seq2see.session.translation import Request
 from seq2see.text import Tokenizer
-from seq2see.training.folder import Run
 from seq2see.vocabulary import UNK
 
 BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that

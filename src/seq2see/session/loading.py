@@ -8,9 +8,9 @@ from typing import Any
 
 from seq2see.engines import EngineName, make_engine
 from seq2see.errors import DataError, printable
+from seq2see.runs.config import merge
+from seq2see.runs.folder import PAIRS, VOICE, load_run, read_run_config
 from seq2see.session.translator import Translator, run_paths
-from seq2see.training.config import merge
-from seq2see.training.folder import PAIRS, VOICE, load_run, read_run_config
 from seq2see.training.reporting import ConsoleReporter, SilentReporter
 from seq2see.training.restoring import restored_torch
 from seq2see.training.run import new_config, resume_command, train_run

@@ -20,6 +20,7 @@ from seq2see.look import AttentionMap, Kind, attention_map, joined, load_best
 from seq2see.look.intervene.posterior import posterior_looks
 from seq2see.look.intervene.whatif import Edit, what_if
 from seq2see.look.map.alignment import ALIGNMENT
+from seq2see.runs.folder import Run
 from seq2see.search import Hypothesis, Result, SearchConfig, minimum_bayes_risk
 from seq2see.session.constraints import make_glossary
 from seq2see.session.cutting import TextPart, cut
@@ -27,7 +28,6 @@ from seq2see.session.decoding import Decoding, whole_words
 from seq2see.session.terms import NO_ATTENTION, NO_SOURCE, NOT_LOOKED_AT, DecodedText, UnknownTerm, fill
 from seq2see.session.translation import Request, Translation
 from seq2see.text import Encoding, Tokenizer, normalise
-from seq2see.training.folder import Run
 from seq2see.vocabulary import EOS, UNK
 
 DEFAULT = SearchConfig(beam=5, length_penalty="gnmt")

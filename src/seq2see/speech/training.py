@@ -20,24 +20,24 @@ from seq2see import atomic
 from seq2see.data.sources import BUILTIN
 from seq2see.errors import ConfigError, DataError, RunError, brief, nearest, shorten
 from seq2see.models import parameters
+from seq2see.runs import folder, inputs
+from seq2see.runs.checkpoint import Progress
+from seq2see.runs.claim import beginning, claimed
+from seq2see.runs.commit import place_of
+from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
+from seq2see.runs.folder import LETTERS
+from seq2see.runs.inputs import Input
+from seq2see.runs.weights_file import fill, make_unfilled
 from seq2see.speech.corpus.letters import Letters
 from seq2see.speech.corpus.recordings import Recordings, record
 from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, references
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 from seq2see.speech.model.task import Exam, Lesson, VoiceTask
-from seq2see.training import folder, inputs
-from seq2see.training.checkpoint import Progress
-from seq2see.training.claim import beginning, claimed
-from seq2see.training.commit import place_of
-from seq2see.training.config import RunConfig, TrainingConfig, merge, read_config
-from seq2see.training.folder import LETTERS
-from seq2see.training.inputs import Input
 from seq2see.training.loop import Ended, Trainer
 from seq2see.training.plan import fitted, plan_updates
 from seq2see.training.reporting import RunReporter, duration, memory
 from seq2see.training.restoring import restored_torch
 from seq2see.training.run import Stop, choose_device, remember, take_up
-from seq2see.training.weights_file import fill, make_unfilled
 
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
 _SENTENCES = 3

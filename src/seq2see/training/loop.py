@@ -20,11 +20,12 @@ from torch import Tensor, nn
 
 from seq2see import atomic
 from seq2see.errors import MissingExtraError, NumericError, RunError, TrainingError
-from seq2see.training import checkpoint
-from seq2see.training.checkpoint import Progress
-from seq2see.training.config import TrainingConfig
+from seq2see.runs import checkpoint
+from seq2see.runs.checkpoint import Progress
+from seq2see.runs.config import TrainingConfig
+from seq2see.runs.weights import check_finite, not_finite, save_weights
+from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.schedule import learning_rate
-from seq2see.training.weights import Average, Optimiser, check_finite, mean_of, not_finite, save_weights
 
 Item = TypeVar("Item")
 _TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
@@ -119,7 +120,7 @@ class Trainer(Generic[Item]):
         self.checkpoints = folder / "checkpoints"
         self.reporter = reporter
         self.interrupt = interrupt
-        self.optimiser = Optimiser(task.model, config)
+        self.optimiser = Optimizer(task.model, config)
         self.average = Average(task.model, config.ema) if config.ema else None
         self.progress = Progress()
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from seq2see import atomic
-from seq2see.training.checkpoint import Progress
-from seq2see.training.config import TrainingConfig
+from seq2see.runs.checkpoint import Progress
+from seq2see.runs.config import TrainingConfig
 
 _PLAN = Path("checkpoints", "plan.json")
 

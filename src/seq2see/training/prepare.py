@@ -16,10 +16,10 @@ from seq2see.data.sources import BUILTIN, Sample, Source, first_pairs, parse_sou
 from seq2see.data.store import Limits, Store
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
+from seq2see.runs.config import DataConfig, RunConfig
+from seq2see.runs.folder import TOKENIZERS, check_vocabularies, load_tokenizers
+from seq2see.runs.inputs import Input
 from seq2see.text import Tokenizer, train_pair
-from seq2see.training.config import DataConfig, RunConfig
-from seq2see.training.folder import TOKENIZERS, check_vocabularies, load_tokenizers
-from seq2see.training.inputs import Input
 
 REPORTED = 100_000  # pairs that the report at the start of training looks at: memory stays flat
 _TOKENIZER_PAIRS = 500_000  # pairs that a vocabulary is learned from, of each corpus

@@ -16,7 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from seq2see.training.checkpoint import Progress as Standing
+from seq2see.runs.checkpoint import Progress as Standing
 from seq2see.training.loop import Reporter, Update, Validation
 
 _PLAIN_SECONDS = 10.0  # between two plain lines

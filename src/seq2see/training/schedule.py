@@ -2,7 +2,7 @@
 
 import math
 
-from seq2see.training.config import TrainingConfig
+from seq2see.runs.config import TrainingConfig
 
 
 def learning_rate(config: TrainingConfig, step: int, total: int, plateaus: int) -> float:

@@ -13,8 +13,8 @@ from seq2see.data.loading import Loaded, Loader, make_batch, source_batch
 from seq2see.data.store import Store, rows
 from seq2see.evaluate import METRICS, score
 from seq2see.models import Model, Output
+from seq2see.runs.config import TrainingConfig
 from seq2see.text import Tokenizer
-from seq2see.training.config import TrainingConfig
 from seq2see.training.loop import Loss, Validation
 from seq2see.training.loss import alignment_loss, cross_entropy
 from seq2see.vocabulary import UNK

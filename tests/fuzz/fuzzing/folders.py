@@ -96,10 +96,10 @@ def _made_voices() -> Sequence[Files]:
     import torch
 
     from seq2see import atomic
+    from seq2see.runs import folder as run_folder
     from seq2see.speech.corpus.letters import Letters
     from seq2see.speech.model.tacotron import Tacotron
     from seq2see.speech.training import LETTERS, LISTED, model_config, new_config
-    from seq2see.training import folder as run_folder
 
     small = {
         "family": "tacotron",
@@ -163,7 +163,7 @@ def _checkpoints() -> Sequence[Files]:
 
 
 def _checkpoint(folder: Path, out: Path) -> None:
-    from seq2see.training import checkpoint
+    from seq2see.runs import checkpoint
 
     newest, passed = checkpoint.newest(folder)
     if newest is None and not passed and any(folder.glob("step-*")):
@@ -229,7 +229,7 @@ def _engines() -> Sequence[Files]:
     from folders import make_run
 
     from seq2see.engines import make_engine
-    from seq2see.training.folder import load_run
+    from seq2see.runs.folder import load_run
 
     with _temporary() as folder:
         run = make_run(folder / "run", "rnnsearch", **SMALL["rnnsearch"])

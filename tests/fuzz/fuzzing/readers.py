@@ -117,22 +117,22 @@ def _map(name: str, folder: Path, out: Path) -> None:
 
 
 def _recipe(folder: Path, out: Path) -> None:
-    from seq2see.training.config import read_toml
+    from seq2see.runs.config import read_toml
     from seq2see.training.run import new_config
 
     new_config(read_toml(folder / "recipe.toml"))
 
 
 def _voice_recipe(folder: Path, out: Path) -> None:
+    from seq2see.runs.config import read_toml
     from seq2see.speech.training import new_config
-    from seq2see.training.config import read_toml
 
     new_config(read_toml(folder / "recipe.toml"))
 
 
 def _changes(folder: Path, out: Path) -> None:
     """`--set`, a line for each."""
-    from seq2see.training.config import merge, parse_changes
+    from seq2see.runs.config import merge, parse_changes
     from seq2see.training.run import new_config
 
     text = (folder / "changes.txt").read_bytes().decode(errors="surrogateescape")
@@ -142,7 +142,7 @@ def _changes(folder: Path, out: Path) -> None:
 def _config(folder: Path, out: Path) -> None:
     """config.json of a run, and the part of it that describes the model."""
     from seq2see.models import load_config
-    from seq2see.training.folder import read_run_config
+    from seq2see.runs.folder import read_run_config
 
     load_config(read_run_config(folder).model)
 
@@ -193,7 +193,7 @@ def _made_configs() -> Sequence[Files]:
 
     from seq2see.models.families import configure
     from seq2see.models.names import FAMILIES
-    from seq2see.training.config import RunConfig
+    from seq2see.runs.config import RunConfig
 
     made = []
     for family in FAMILIES:

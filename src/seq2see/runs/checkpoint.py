@@ -23,7 +23,7 @@ from torch import Tensor
 
 from seq2see import atomic
 from seq2see.errors import RunError
-from seq2see.training.weights import not_finite
+from seq2see.runs.weights import not_finite
 
 FILES = ("model.safetensors", "optimiser.safetensors", "state.json")
 

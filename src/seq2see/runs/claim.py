@@ -12,10 +12,10 @@ from pathlib import Path
 
 from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
-from seq2see.training import checkpoint, folder
-from seq2see.training.commit import recover
-from seq2see.training.config import TAKEN
-from seq2see.training.inputs import INPUTS
+from seq2see.runs import checkpoint, folder
+from seq2see.runs.commit import recover
+from seq2see.runs.config import TAKEN
+from seq2see.runs.inputs import INPUTS
 
 _LOCK = ".lock"
 _BEGUN = (*folder.TOKENIZERS, folder.LETTERS, INPUTS, ".*.tmp")  # written before config.json

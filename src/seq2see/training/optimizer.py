@@ -1,23 +1,18 @@
-"""The optimiser, averages of weights, and weights on disk."""
+"""AdamW with a state that is saved by name, and averages of weights."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from seq2see import atomic
-from seq2see.errors import ConfigError, RunError, TrainingError
-from seq2see.training.config import TrainingConfig
+from seq2see.errors import ConfigError, RunError
+from seq2see.runs.config import TrainingConfig
 
 _PREFIX = "average."
 
 
-class Optimiser:
+class Optimizer:
     """AdamW over the parameters that are trained, with a state that can be saved by name."""
 
     def __init__(self, model: nn.Module, config: TrainingConfig) -> None:
@@ -103,38 +98,3 @@ def mean_of(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     if len(states) == 1:
         return dict(states[0])
     return {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
-
-
-def not_finite(tensors: Mapping[str, Tensor]) -> str | None:
-    """The name of a tensor that holds something infinite or undefined, if there is one."""
-    return next((name for name, value in tensors.items() if not bool(torch.isfinite(value).all())), None)
-
-
-def check_finite(tensors: Mapping[str, Tensor], when: str, kept: str = "") -> None:
-    """Called before anything is written: nobody can go on from weights that have overflowed.
-
-    when   such as `after update 12`;  kept: what there is to go on from
-    """
-    name = not_finite(tensors)
-    if name is not None:
-        raise TrainingError(
-            f"the weights are not finite {when} ({name}), so they are not saved{kept}; lower training.learning_rate or "
-            "training.clip by --set, and go on with --resume"
-        )
-
-
-def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
-    """One safetensors file, whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        save_file({name: value.contiguous() for name, value in weights.items()}, temporary)
-        atomic.sync_file(temporary)
-        temporary.rename(path)
-        atomic.sync_folder(path.parent)
-    except OSError as error:
-        raise atomic.cannot_write(path, error) from None
-    except SafetensorError as error:
-        raise RunError(f"{path}: cannot be written ({error}); is the disk full?") from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from seq2see import atomic
 from seq2see.data.sources import BUILTIN, parse_sources, split_weight
 from seq2see.errors import DataError
 from seq2see.formats.lines import check_file
-from seq2see.training.config import DataConfig, RunConfig
+from seq2see.runs.config import DataConfig, RunConfig
 
 INPUTS = "inputs.json"
 _SHOWN = 3  # files named in a message
