@@ -1,0 +1,292 @@
+"""Settings from the pairs and the time: what an expert would have chosen, each with its reason.
+
+Rules, not a search: they read a `Profile` of the pairs and how fast this machine trains. What a person sets wins over
+them. Where each rule comes from and what was measured is in docs/log.md.
+
+    before vocabularies are learned    family, pieces, shared vocabulary, invented pairs, maximum length
+    once the pairs are ids             size, batch, rate, warm-up, schedule, beta2, regularisation, validations
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from seq2see.data.profile import Profile, SideProfile
+
+RECURRENT = ("rnn", "rnnsearch", "luong")
+_SIZES = ("base", "small", "tiny")  # the largest that learns enough in the time
+_WIDTHS = {"tiny": 128, "small": 256, "base": 512, "paper": 1024}
+_FEW = 10_000  # sentence pairs below which recurrent models learn more than Transformers
+_SMALL_CORPUS = 20_000  # pairs for which tiny is large enough
+_LARGE_CORPUS = 100_000
+_PIECES = (1000, 2000, 4000, 8000, 16_000, 32_000)
+_MUCH_COPIED = 0.6  # of the characters of a target stand in its source as one run
+_SHARED_ALPHABET = 0.6
+_TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
+_FEWEST_UPDATES = 20
+
+
+class Choice(NamedTuple):
+    """One line of the plan: settings by their dotted names, and why."""
+
+    topic: str
+    settings: Mapping[str, Any]
+    reason: str
+
+    def line(self) -> str:
+        return f"{self.topic}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What there is to learn from, and how long."""
+
+    pairs: int
+    epoch_pieces: int  # pieces of all pairs, of the longer side of each
+    seconds: float | None = None  # of updates, or None without a time limit
+
+    def epochs(self, speed: float) -> float:
+        """Passes over the pairs that fit, at so many pieces a second."""
+        assert self.seconds is not None
+        return self.seconds * speed / max(1, self.epoch_pieces)
+
+
+# ----- before vocabularies are learned
+
+
+def choose_family(profile: Profile) -> Choice:
+    if profile.spelled:
+        return Choice("model", {"model.family": "rnnsearch"}, f"rnnsearch: {_described(profile)}")
+    if profile.pairs < _FEW:
+        return Choice("model", {"model.family": "rnnsearch"}, f"rnnsearch: only {profile.pairs:,} pairs")
+    return Choice("model", {"model.family": "transformer"}, f"transformer: {_described(profile)}")
+
+
+def _described(profile: Profile) -> str:
+    return f"{profile.pairs:,} {'short strings' if profile.spelled else 'sentences'}"
+
+
+class SidePieces(NamedTuple):
+    """How one side is cut."""
+
+    settings: dict[str, Any]
+    text: str
+
+
+def choose_pieces(profile: Profile) -> Choice:
+    """Each side by itself; one shared vocabulary where both sides are written in the same letters."""
+    shared = _shares_vocabulary(profile)
+    source = _pieces(profile.source, profile, profile.source.word_tokens)
+    target = _pieces(profile.target, profile, profile.target.word_tokens)
+    if shared:
+        words = profile.source.word_tokens + profile.target.word_tokens
+        both = _pieces(profile.target, profile, words)
+        settings = {f"tokenizer.{name}": value for name, value in both.settings.items()}
+        return Choice("pieces", settings | {"data.shared_vocabulary": True}, f"{both.text}, shared by both sides")
+    if source.settings == target.settings:
+        settings = {f"tokenizer.{name}": value for name, value in source.settings.items()}
+        return Choice("pieces", settings, source.text)
+    sides = (("source", source), ("target", target))
+    settings = {f"tokenizer.{side}.{name}": value for side, cut in sides for name, value in cut.settings.items()}
+    return Choice("pieces", settings, f"source {source.text}; target {target.text}")
+
+
+def _shares_vocabulary(profile: Profile) -> bool:
+    both_sentences = profile.source.kind == profile.target.kind == "sentence"
+    return both_sentences and profile.common_characters >= _SHARED_ALPHABET
+
+
+def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
+    jamo = side.hangul > 0
+    in_jamo = " in jamo" if jamo else ""
+    bytes_too = {"byte_fallback": False}
+    if side.kind == "closed":
+        text = f"{side.word_types:,} whole words, each seen often"
+        return SidePieces({"scheme": "word", "min_frequency": 1, **bytes_too}, text)
+    if side.kind == "string" and profile.spelled:
+        if side.tags >= _TAGS:
+            often = max(5, round(0.002 * profile.pairs))
+            text = f"characters{in_jamo}, and whole words seen {often} times"
+            return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, **bytes_too}, text)
+        return SidePieces({"scheme": "char", "jamo": jamo, **bytes_too}, f"characters{in_jamo}: short strings")
+    scale = profile.pairs / max(1, min(profile.pairs, _COUNTED))
+    wanted = 5 * math.sqrt(words * scale)
+    count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
+    jamo = jamo and side.syllables > count / 4
+    text = f"{count:,} subwords{' in jamo' if jamo else ''} for {round(words * scale):,} words"
+    return SidePieces({"scheme": "bpe", "vocabulary": count, "jamo": jamo}, text)
+
+
+_COUNTED = 50_000  # as data.profile.COUNTED
+
+
+def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> Choice | None:
+    """Copying is learned from invented stems where the pairs copy most of a word."""
+    strings = profile.source.kind == profile.target.kind == "string"
+    if not strings or profile.copied < _MUCH_COPIED or profile.pairs > limit:
+        return None
+    reason = f"{profile.pairs:,} with other stems: {profile.copied:.0%} of a target is copied from its source"
+    return Choice("invented pairs", {"data.invented": profile.pairs}, reason)
+
+
+def choose_length(profile: Profile) -> Choice | None:
+    """Room for all but one pair in a hundred, where the usual 256 pieces are too few."""
+    long = max(_long(profile.source), _long(profile.target))
+    if long <= 256:
+        return None
+    most = min(1024, long)
+    return Choice("length", {"training.max_length": most}, f"at most {most:,} pieces: one line in a hundred is longer")
+
+
+def _long(side: SideProfile) -> int:
+    """Pieces that one line in a hundred exceeds, as far as characters tell: a subword has some three of them."""
+    return side.long if side.kind == "string" else math.ceil(side.long / 3)
+
+
+# ----- once the pairs are ids
+
+
+def choose_size(profile: Profile, family: str, budget: Budget, speed: Callable[[str], float]) -> Choice:
+    """`speed` measures how many pieces a second a model of a size learns from."""
+    if profile.pairs < _SMALL_CORPUS or profile.spelled:
+        return Choice("size", {"model.size": "tiny"}, f"tiny: {_described(profile)} do not fill a larger model")
+    if budget.seconds is None:
+        size = "small" if profile.pairs < 20 * _LARGE_CORPUS else "base"
+        return Choice("size", {"model.size": size}, f"{size}: {_described(profile)}, no time limit")
+    wanted = 6 if profile.pairs >= _LARGE_CORPUS else 12
+    for size in _SIZES[:-1]:
+        if _affordable(size, budget, speed, wanted):
+            reason = f"{size}: the largest that sees the pairs {wanted} times in the time limit"
+            return Choice("size", {"model.size": size}, reason)
+    return Choice("size", {"model.size": "tiny"}, f"tiny: a larger one would not see the pairs {wanted} times in time")
+
+
+def _affordable(size: str, budget: Budget, speed: Callable[[str], float], wanted: int) -> bool:
+    """base is measured only where small has time to spare: measuring it takes seconds."""
+    if size == "base" and not budget.epochs(speed("small")) >= 4 * wanted:
+        return False
+    return budget.epochs(speed(size)) >= wanted
+
+
+class Training(NamedTuple):
+    """What the remaining rules agree on."""
+
+    batch: int  # pieces
+    updates: int | None  # planned, None without a time limit
+    epochs: float  # planned, or a guess
+
+
+def choose_batch(profile: Profile, budget: Budget, speed: float) -> tuple[Choice, Training]:
+    """Some thousand updates in the time, no batch a large part of the pairs."""
+    largest = max(256, budget.epoch_pieces // 20)
+    if budget.seconds is None:
+        batch = min(1024 if profile.spelled else 2048, largest)
+        epochs = 40.0 if profile.pairs < 50_000 else 15.0
+        return Choice("batch", {"training.batch_tokens": batch}, f"{batch:,} pieces"), Training(batch, None, epochs)
+    wanted = 8000 if profile.spelled else 4000
+    fitting = budget.seconds * speed / wanted
+    batch = int(min(4096, max(512, _rounded(fitting)), largest))
+    updates = max(1, int(budget.seconds * speed / batch))
+    epochs = budget.epochs(speed)
+    reason = f"{batch:,} pieces, about {updates:,} updates in the time limit ({epochs:.0f} epochs)"
+    settings = {"training.batch_tokens": batch, "training.epochs": 1_000_000}
+    return Choice("batch", settings, reason), Training(batch, updates, epochs)
+
+
+def _rounded(number: float) -> int:
+    """To a power of two."""
+    return 2 ** round(math.log2(max(1.0, number)))
+
+
+def choose_rate(profile: Profile, family: str, size: str, plan: Training) -> Choice:
+    """Highest rate, warm-up, schedule, and how long AdamW remembers squared gradients."""
+    width = _WIDTHS.get(size, 256)
+    if family in RECURRENT:
+        rate = min(4e-3, max(1e-3, 3e-3 * (128 / width) ** 0.75))
+    elif family == "transformer":
+        rate = min(4e-3, 1e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
+    else:
+        rate = 1e-3
+    rate = float(f"{rate:.2g}")
+    usual = 150 if family in RECURRENT else 400
+    beta2 = round(min(0.999, 0.98 ** (plan.batch / 25_000)), 4)
+    settings: dict[str, Any] = {"training.learning_rate": rate, "training.beta2": beta2}
+    if plan.updates is None:
+        settings |= {"training.warmup": usual, "training.schedule": "plateau"}
+        reason = f"{rate:g}, halved when validation stops improving (warm-up {usual}, beta2 {beta2})"
+    else:
+        share = 0.05 if family in RECURRENT else 0.1
+        warmup = min(usual, max(_FEWEST_UPDATES, int(share * plan.updates)), max(1, plan.updates // 10))
+        settings |= {"training.warmup": warmup, "training.schedule": "linear"}
+        reason = f"{rate:g}, falling to zero at the time limit (warm-up {warmup}, beta2 {beta2})"
+    return Choice("rate", settings, reason)
+
+
+def choose_regularisation(profile: Profile, family: str, plan: Training, *, encoder: bool, subwords: bool) -> Choice:
+    """The more often the pairs are seen, the more is hidden from the model.
+
+    encoder    the family has an encoder with a dropout of its own;  subwords: merges can be left out
+    """
+    dropout = 0.1 if plan.epochs < 8 else 0.2 if plan.epochs < 20 else 0.3
+    smoothing = 0.05 if profile.spelled else 0.1
+    settings: dict[str, Any] = {"model.dropout": dropout, "training.label_smoothing": smoothing}
+    if encoder:
+        settings["model.encoder.dropout"] = dropout
+    text = f"dropout {dropout}, label smoothing {smoothing}"
+    if subwords and plan.epochs >= 10:
+        settings["tokenizer.dropout"] = 0.1
+        text += ", 0.1 of the merges left out"
+    return Choice("regularisation", settings, f"{text}: the pairs are seen about {plan.epochs:.0f} times")
+
+
+def choose_validation(profile: Profile, plan: Training, *, limit: float | None, cost: float) -> Choice:
+    """Twenty validations, fewer where they would take more than 8 % of the time. `cost`: seconds of one."""
+    metric = "exact" if profile.spelled else "chrf"
+    settings: dict[str, Any] = {"training.stop_metric": metric}
+    if plan.updates is None or limit is None:
+        every = max(100, min(1000, int(plan.epochs and 500)))
+        settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 8}
+        return Choice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
+    affordable = max(1, int(0.08 * limit / max(cost, 1e-3)))
+    count = min(20, affordable)
+    every = max(min(25, plan.updates), math.ceil(plan.updates / count))
+    settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 1_000_000}
+    return Choice("validation", settings, f"{metric}, every {every} updates and at the end; the best weights are kept")
+
+
+# ----- what a person set wins
+
+
+def apply(settings: Mapping[str, Any], choices: Iterable[Choice | None], given: Iterable[str]) -> dict[str, Any]:
+    """Nested settings with the choices in them, but for the names that were given."""
+    fixed = set(given)
+    result: dict[str, Any] = dict(settings)
+    for choice in choices:
+        for name, value in choice.settings.items() if choice is not None else ():
+            if not _is_given(name, fixed):
+                result = _with(result, name.split("."), value)
+    return result
+
+
+def _is_given(name: str, given: set[str]) -> bool:
+    """`tokenizer.source.scheme` is given by `tokenizer.source.scheme` and by `tokenizer.scheme`."""
+    parts = name.split(".")
+    general = ".".join([parts[0], *parts[2:]]) if len(parts) == 3 and parts[0] == "tokenizer" else name
+    return name in given or general in given
+
+
+def _with(settings: Mapping[str, Any], path: list[str], value: Any) -> dict[str, Any]:
+    if len(path) == 1:
+        return {**settings, path[0]: value}
+    inner = settings.get(path[0])
+    return {**settings, path[0]: _with(inner if isinstance(inner, Mapping) else {}, path[1:], value)}
+
+
+def names(settings: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """The dotted names of nested settings."""
+    found = []
+    for name, value in settings.items():
+        path = f"{prefix}{name}"
+        found += names(value, f"{path}.") if isinstance(value, Mapping) else [path]
+    return found
