@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "seq2see"
 ROOMS = (
     "errors",
     "visible",
+    "progress",
     "atomic",
     "vocabulary",
     "masks",

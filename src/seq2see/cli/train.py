@@ -275,7 +275,7 @@ def _interruptible(out: Path) -> Iterator[None]:
 
 
 def _say_end(ended: Any, out: Path) -> None:
-    from seq2see.training.reporting import duration
+    from seq2see.progress import duration
     from seq2see.training.run import resume_command
 
     progress = ended.progress

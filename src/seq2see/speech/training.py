@@ -20,6 +20,7 @@ from seq2see import atomic
 from seq2see.data.sources import BUILTIN
 from seq2see.errors import ConfigError, DataError, RunError, brief, nearest, shorten
 from seq2see.models import parameters
+from seq2see.progress import duration
 from seq2see.runs import folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.claim import beginning, claimed
@@ -35,7 +36,7 @@ from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 from seq2see.speech.model.task import Exam, Lesson, VoiceTask
 from seq2see.training.loop import Ended, Trainer
 from seq2see.training.plan import fitted, plan_updates
-from seq2see.training.reporting import RunReporter, duration, memory
+from seq2see.training.reporting import RunReporter, memory
 from seq2see.training.restoring import restored_torch
 from seq2see.training.run import Stop, choose_device, remember, take_up
 

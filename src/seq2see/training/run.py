@@ -15,6 +15,7 @@ from seq2see.data.loading import Loaded, Loader
 from seq2see.data.order import Order
 from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config, parameters
+from seq2see.progress import duration
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.claim import beginning, claimed
@@ -22,7 +23,7 @@ from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
 from seq2see.training.loop import Ended, Trainer
 from seq2see.training.plan import fitted, plan_updates, remember_plan
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of, suited
-from seq2see.training.reporting import RunReporter, duration, memory
+from seq2see.training.reporting import RunReporter, memory
 from seq2see.training.restoring import restored_torch
 from seq2see.training.translation import TranslationTask
 
