@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from seq2see.errors import ConfigError, brief, nearest, shorten
+from seq2see.errors import ConfigError
 from seq2see.formats.encodings import check_encoding
+from seq2see.settings import setting_error
 from seq2see.text import NormalForm, TokenizerConfig
 
 VERSION = 1  # of the run folder; a newer one is refused
@@ -173,22 +174,4 @@ def read_config(settings: Mapping[str, Any]) -> RunConfig:
     try:
         return RunConfig.model_validate(dict(settings))
     except ValidationError as error:
-        raise ConfigError(_complaint(error)) from None
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    where = shorten(".".join(path))
-    if first["type"] == "extra_forbidden":
-        return f"{where} is unknown{nearest(path[-1], _names(path[:-1]))}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
-
-
-def _names(path: list[str]) -> set[str]:
-    kind: Any = RunConfig
-    for part in path:
-        kind = kind.model_fields[part].annotation
-    return set(kind.model_fields)
+        raise setting_error(error, RunConfig) from None

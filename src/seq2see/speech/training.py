@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from seq2see import atomic
 from seq2see.data.sources import BUILTIN
-from seq2see.errors import ConfigError, DataError, RunError, brief, nearest, shorten
+from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.models import parameters
 from seq2see.progress import duration
 from seq2see.runs import folder, inputs
@@ -29,6 +29,7 @@ from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import LETTERS
 from seq2see.runs.inputs import Input
 from seq2see.runs.weights_file import fill, make_unfilled
+from seq2see.settings import setting_error
 from seq2see.speech.corpus.letters import Letters
 from seq2see.speech.corpus.recordings import Recordings, record
 from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, references
@@ -91,22 +92,7 @@ def model_config(config: RunConfig) -> TacotronConfig:
     try:
         return TacotronConfig.model_validate(wanted)
     except ValidationError as error:
-        raise ConfigError(_complaint(error)) from None
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    where = shorten(".".join(["model", *path]))
-    if first["type"] == "extra_forbidden":
-        kind: Any = TacotronConfig
-        for part in path[:-1]:
-            default = kind.model_fields[part].get_default(call_default_factory=True)
-            kind = type(default)
-        return f"{where} is unknown{nearest(path[-1], kind.model_fields)}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
+        raise setting_error(error, TacotronConfig, "model") from None
 
 
 def train_voice(
