@@ -51,19 +51,28 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
             atomic.digest(tmp_path / name)
 
 
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def half_written(path: Path) -> None:
+    with atomic.replacing(path) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+
+
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), atomic.replacing(path) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        half_written(path)
     assert path.read_text() == "old"
     with atomic.replacing(path) as temporary:
         assert temporary.parent == tmp_path
         temporary.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
-    assert os.listdir(tmp_path) == ["a"]
+    assert names(tmp_path) == ["a"]
 
 
 def test_it_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,13 +84,19 @@ def test_it_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: p
 
 
 def test_what_the_system_refuses_is_our_error_and_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"gone/a: cannot be written \(No such file"), atomic.replacing(tmp_path / "gone/a"):
+    with (
+        pytest.raises(RunError, match=r"gone/a: cannot be written \(No such file"),
+        atomic.replacing(tmp_path / "gone/a"),
+    ):
         raise AssertionError
-    with pytest.raises(DataError, match="ours"), atomic.replacing(tmp_path / "a", lambda path, error: DataError("ours")):
+    with (
+        pytest.raises(DataError, match="ours"),
+        atomic.replacing(tmp_path / "a", lambda path, error: DataError("ours")),
+    ):
         raise OSError(28, "No space left on device")
     with pytest.raises(FileNotFoundError), atomic.replacing(tmp_path / "a"):  # of another file: not about writing
         (tmp_path / "another").read_bytes()
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_a_stream_is_written_straight(tmp_path: Path) -> None:
@@ -89,7 +104,7 @@ def test_a_stream_is_written_straight(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with atomic.replacing(pipe) as place:
         assert place == pipe
-    assert os.listdir(tmp_path) == ["pipe"]
+    assert names(tmp_path) == ["pipe"]
 
 
 def test_a_lock_is_held_by_one_and_leaves_nothing(tmp_path: Path) -> None:
@@ -99,6 +114,6 @@ def test_a_lock_is_held_by_one_and_leaves_nothing(tmp_path: Path) -> None:
     second.let_go()  # which does not hold it
     assert (tmp_path / ".lock").exists()
     first.let_go()
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
     assert second.hold()
     second.let_go()

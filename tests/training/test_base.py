@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ from safetensors.torch import load_file
 from test_extending import Dying, Killed
 
 from seq2see import atomic
-from seq2see.errors import RunError
-from seq2see.runs.folder import load_run, read_run_config
+from seq2see.errors import ConfigError, RunError
+from seq2see.runs.folder import read_run_config
 from seq2see.training.run import new_config, resumed_config, train_run
 
 
@@ -63,3 +65,53 @@ def test_killed_before_its_first_checkpoint_it_still_starts_from_the_base(projec
     assert [atomic.digest(out / name) for name in ("config.json", "manifest.json")] == [
         atomic.digest(whole / name) for name in ("config.json", "manifest.json")
     ]
+
+
+def test_a_base_that_is_gone_is_an_error_that_says_so(project: Path) -> None:
+    out = killed_before_its_first_checkpoint(project)
+    shutil.rmtree(project / "base")
+    with pytest.raises(RunError, match=r"base: is gone, and this run starts from its weights \(--from\)"):
+        resume(out)
+    assert (out / "config.json").exists()  # nothing is lost: once the base is back, it goes on
+
+
+def test_a_base_that_has_changed_is_an_error_that_says_so(project: Path) -> None:
+    out = killed_before_its_first_checkpoint(project)
+    base = project / "base"
+    train_run(resumed_config(base, {"training": {"steps": 7}}), base, killing.Quiet(), resume=True)
+    with pytest.raises(RunError, match="base: has been trained further or replaced since"):
+        resume(out)
+
+
+def test_a_base_that_moved_along_is_found(project: Path, tmp_path: Path) -> None:
+    whole = tune(project, "whole")
+    killed_before_its_first_checkpoint(project)
+    moved = project.rename(tmp_path / "moved")
+    resume(moved / "broken")
+    assert atomic.digest(moved / "broken" / "model.safetensors") == atomic.digest(
+        moved / whole.name / "model.safetensors"
+    )
+
+
+def test_after_a_checkpoint_the_base_is_no_longer_needed(project: Path) -> None:
+    whole = tune(project, "whole")
+    with pytest.raises(Killed):
+        tune(project, "broken", Dying(3))
+    shutil.rmtree(project / "base")
+    resume(project / "broken")
+    assert atomic.digest(project / "broken" / "model.safetensors") == atomic.digest(whole / "model.safetensors")
+
+
+def test_a_run_without_a_base_says_nothing_of_one(made: Path) -> None:
+    assert "base" not in json.loads((made / "base" / "config.json").read_text())
+    assert read_run_config(made / "base").base is None
+    with pytest.raises(ConfigError, match="--from"):
+        new_config({"data": {"train": ["x.tsv"]}, "base": {"run": "runs/x", "sha256": "0"}})
+
+
+def test_resume_with_from_is_an_error(made: Path) -> None:
+    command = ["train", "--resume", "--from", str(made / "base"), "--out", str(made / "base")]
+    done = subprocess.run([sys.executable, "-m", "seq2see", *command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--from starts a new run; --resume goes on with the one in" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

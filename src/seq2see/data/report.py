@@ -201,12 +201,15 @@ def write_tsv(pairs: Iterable[Pair], path: str | Path) -> int:
     """
     path = Path(path)
     count = 0
-    with atomic.replacing(path, _cannot_write) as temporary, temporary.open("wb") as file:
-        with _packed(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream:
-            for pair in pairs:
-                row = f"{pair.source.translate(_TO_SPACE)}\t{pair.target.translate(_TO_SPACE)}\n"
-                stream.write(row.encode())
-                count += 1
+    with (
+        atomic.replacing(path, _cannot_write) as temporary,
+        temporary.open("wb") as file,
+        _packed(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream,
+    ):
+        for pair in pairs:
+            row = f"{pair.source.translate(_TO_SPACE)}\t{pair.target.translate(_TO_SPACE)}\n"
+            stream.write(row.encode())
+            count += 1
     return count
 
 

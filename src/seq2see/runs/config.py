@@ -111,6 +111,13 @@ class TrainingConfig(ConfigSection):
         return self
 
 
+class BaseConfig(ConfigSection):
+    """The finished run that this one was started from, by --from."""
+
+    run: str = Field(description="its folder")
+    sha256: str = Field(description="what tells it from any other")
+
+
 class RunConfig(ConfigSection):
     """`model` is kept as plain data: its own types stand with the models, and this room is read without torch."""
 
@@ -119,6 +126,11 @@ class RunConfig(ConfigSection):
     tokenizer: TokenizerConfig = Field(default_factory=TokenizerConfig)
     model: dict[str, Any] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
+    base: BaseConfig | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for config.json; a run that starts from no other says nothing of it."""
+        return self.model_dump(mode="json", exclude={"base"} if self.base is None else None)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
