@@ -39,7 +39,7 @@ def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
         counted["trainer"] = self
 
     monkeypatch.setattr(Trainer, "__init__", remember)
-    monkeypatch.setattr("seq2see.speech.training.Stop.asked", asked)
+    monkeypatch.setattr("seq2see.training.harness.Stop.asked", asked)
 
 
 def test_an_interrupted_run_ends_with_the_same_bytes(

@@ -108,12 +108,15 @@ def _input(saved: Mapping[str, Any]) -> Input:
 
 
 def located(config: RunConfig, out: Path) -> RunConfig:
-    """Data files by absolute names; those that went along when the run folder was moved, from their new place."""
+    """Data files and the base run by absolute names; what went along when the run folder was moved, from its new place."""
     data = absolute(config.data)
     record = read(out)
     if record is not None:
         run = record.run
         data = renamed(data, lambda path: _beside(path, run, out))
+        if config.base is not None:
+            base = config.base.model_copy(update={"run": _beside(config.base.run, run, out)})
+            config = config.model_copy(update={"base": base})
     return config.model_copy(update={"data": data})
 
 

@@ -118,15 +118,8 @@ def _store(path: Path, wanted: object, frames: NDArray[np.float16], ends: NDArra
     """The frames first: the description beside them vouches for them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".json").unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}")  # numpy wants to end it with .npy
-    try:
-        np.save(temporary, frames, allow_pickle=False)
-        atomic.sync_file(temporary)
-        temporary.rename(path)
-    except OSError as error:
-        raise atomic.cannot_write(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic.replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, frames, allow_pickle=False)
     described = {"wanted": wanted, "ends": ends.tolist(), "sha256": atomic.digest(path)}
     atomic.write_json(path.with_suffix(".json"), described)
 
