@@ -1,5 +1,6 @@
 """A schedule that is fitted to the time, planned again when the machine is not as fast as it was measured."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from seq2see.training.pace import PACE, Costs, Decision, Pace, read_decisions, w
 def drive(
     pace: Pace, limit: float, seconds: "list[float] | None" = None, *, validation: float = 0.0
 ) -> tuple[int, float]:
-    """Trains by a clock of its own: seconds[i] is what update i + 1 takes (the last one goes on). Updates and time used."""
+    """Trains by a clock of its own: seconds[i] is what update i + 1 takes, the last one all others."""
     step, now = 0, 0.0
     costs = seconds or [1.0]
     while step < pace.total(step):
@@ -36,7 +37,7 @@ def test_a_machine_that_changes_its_speed_still_ends_the_plan_in_time(factor: fl
     assert used == pytest.approx(400.0, rel=0.05)
     assert pace.planned_step(step) == pytest.approx(400)
     planned = [pace.planned_step(number) for number in range(1, step + 1)]
-    assert all(before < after for before, after in zip(planned, planned[1:], strict=False))
+    assert all(before < after for before, after in pairwise(planned))
 
 
 def test_the_last_validation_fits() -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -105,6 +106,10 @@ def train(
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, mps or auto.  [default: auto]", show_default=False)
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Say which settings it would choose, why, and how long it would take; and stop."),
+    ] = False,
     list_settings: Annotated[
         bool, typer.Option("--list-settings", help="Show every setting with its default and what it does, and stop.")
     ] = False,
@@ -115,6 +120,7 @@ def train(
 
     \b
     seq2see train pairs.tsv --out runs/ko-en
+    seq2see train pairs.tsv --time-limit 30m --plan
     seq2see train pairs.tsv --flip --out runs/en-ko
     seq2see train builtin:dates --model luong --out runs/dates
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
@@ -129,7 +135,9 @@ def train(
         _show_settings()
         return
     if out is None:
-        raise ConfigError("train needs --out FOLDER for the run")
+        if not plan or resume:
+            raise ConfigError("train needs --out FOLDER for the run")
+        out = Path("run")  # nothing is written
     given = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
     from seq2see.runs.config import merge, parse_changes, read_toml
 
@@ -142,7 +150,7 @@ def train(
     settings = merge(merge(read_toml(recipe) if recipe else {}, given), changed)
     if not settings.get("data", {}).get("train"):
         raise ConfigError("train needs pairs: a file, two plain text files, or builtin:phrases")
-    _start(settings, out, base)
+    _start(settings, out, base, plan_only=plan)
 
 
 def _settings(
@@ -174,18 +182,24 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2] or "s"]
 
 
-def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
+def _start(settings: dict[str, Any], out: Path, base: Path | None, *, plan_only: bool = False) -> None:
     check_training(settings, out, base)
     from seq2see.runs.config import VOICE
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import new_config, train_run
 
     if settings.get("model", {}).get("family") == VOICE:
+        if plan_only:
+            raise ConfigError("--plan is for models of text")
         _start_voice(settings, out, base)
         return
     if base is not None:
         settings = _as_base(settings, base)
     config = new_config(settings)
+    if plan_only:
+        with TemporaryDirectory(prefix="seq2see-plan-") as folder, ConsoleReporter() as reporter:
+            train_run(config, Path(folder) / "run", reporter, base=base, plan_only=True)
+        return
     with _interruptible(out), ConsoleReporter() as reporter:
         ended = train_run(config, out, reporter, base=base)
     _say_end(ended, out)

@@ -1,7 +1,7 @@
 """Invented pairs for tasks that copy most of a word: real pairs with another stem put into both sides.
 
-`Abmachung N;ACC(PL)` -> `Abmachungen` becomes `Verkelung N;ACC(PL)` -> `Verkelungen`. A model that has seen few stems learns
-from them to copy any stem, instead of the stems by heart (Anastasopoulos & Neubig 2019; Silfverberg 2017).
+`Abmachung N;ACC(PL)` -> `Abmachungen` becomes `Verkelung N;ACC(PL)` -> `Verkelungen`. A model that has seen few stems
+learns from them to copy any stem, instead of the stems by heart (Anastasopoulos & Neubig 2019; Silfverberg 2017).
 """
 
 import random

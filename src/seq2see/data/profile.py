@@ -15,7 +15,7 @@ from seq2see.formats import Pair
 COUNTED = 50_000  # pairs whose words are counted
 _CLOSED_TYPES = 500
 _CLOSED_REPEATS = 20  # occurrences of a type, on average, in a closed vocabulary
-_STRING_WORDS = 2.5
+_STRING_WORDS = 3.0
 _STRING_CHARACTERS = 40
 _TAG_SHARE = 0.002  # of the lines a word stands in, if it is a tag rather than a word to be spelled
 

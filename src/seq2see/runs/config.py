@@ -21,7 +21,7 @@ VOICE = "tacotron"  # the family whose run folder is of its own kind: seq2see.sp
 NOT_A_RUN = f"not a run folder (it has no {CONFIG}); `seq2see train` makes one"
 TAKEN = "already holds a run; go on with it by --resume, or choose another --out"
 
-Schedule = Literal["inverse-sqrt", "cosine", "plateau", "constant"]
+Schedule = Literal["inverse-sqrt", "cosine", "linear", "plateau", "constant"]
 StopMetric = Literal["loss", "bleu", "chrf", "exact"]
 
 
@@ -49,6 +49,11 @@ class DataConfig(ConfigSection):
     )
     flip: bool = Field(False, description="learn the other direction: from the target to the source of the pairs")
     shared_vocabulary: bool = Field(False, description="one vocabulary for both sides")
+    invented: int = Field(
+        0,
+        ge=0,
+        description="pairs made from training pairs by putting another stem into both sides",
+    )
     valid_pairs: int = Field(1000, ge=1, description="how many pairs a validation looks at, at most")
 
     @field_validator("encoding")
@@ -69,7 +74,7 @@ class TrainingConfig(ConfigSection):
     accumulate: int = Field(1, ge=1, description="batches summed up for one update")
     learning_rate: float = Field(1e-3, gt=0, description="the highest, at the end of warm-up")
     warmup: int = Field(400, ge=0, description="updates until it is reached")
-    schedule: Schedule = Field("inverse-sqrt", description="inverse-sqrt, cosine, plateau or constant")
+    schedule: Schedule = Field("inverse-sqrt", description="inverse-sqrt, cosine, linear, plateau or constant")
     plateau_factor: float = Field(0.5, gt=0, lt=1, description="of plateau: what the rate is multiplied with")
     plateau_patience: int = Field(2, ge=1, description="of plateau: validations without improvement before that")
     weight_decay: float = Field(0.01, ge=0, description="of AdamW")
@@ -127,6 +132,10 @@ class RunConfig(ConfigSection):
     model: dict[str, Any] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
     base: BaseConfig | None = None
+    chosen: dict[str, str] = Field(default_factory=dict, description="settings that rules chose, and why")
+    given: tuple[str, ...] | None = Field(
+        None, exclude=True, description="of a new run: settings that a person gave; rules choose all others"
+    )
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for config.json; a run that starts from no other says nothing of it."""

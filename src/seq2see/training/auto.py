@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from seq2see.data.profile import Profile, SideProfile
+from seq2see.data.profile import COUNTED, Profile, SideProfile
+from seq2see.runs.config import RunConfig, read_config
 
 RECURRENT = ("rnn", "rnnsearch", "luong")
 _SIZES = ("base", "small", "tiny")  # the largest that learns enough in the time
@@ -110,15 +111,12 @@ def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
             text = f"characters{in_jamo}, and whole words seen {often} times"
             return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, **bytes_too}, text)
         return SidePieces({"scheme": "char", "jamo": jamo, **bytes_too}, f"characters{in_jamo}: short strings")
-    scale = profile.pairs / max(1, min(profile.pairs, _COUNTED))
+    scale = profile.pairs / max(1, min(profile.pairs, COUNTED))
     wanted = 5 * math.sqrt(words * scale)
     count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
     jamo = jamo and side.syllables > count / 4
     text = f"{count:,} subwords{' in jamo' if jamo else ''} for {round(words * scale):,} words"
     return SidePieces({"scheme": "bpe", "vocabulary": count, "jamo": jamo}, text)
-
-
-_COUNTED = 50_000  # as data.profile.COUNTED
 
 
 def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> Choice | None:
@@ -128,6 +126,13 @@ def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> Choice | No
         return None
     reason = f"{profile.pairs:,} with other stems: {profile.copied:.0%} of a target is copied from its source"
     return Choice("invented pairs", {"data.invented": profile.pairs}, reason)
+
+
+def choose_valid_pairs(profile: Profile) -> Choice | None:
+    """Translating is slow beside updates: 500 sentences tell enough."""
+    if profile.spelled:
+        return None
+    return Choice("validation pairs", {"data.valid_pairs": 500}, "500 at most")
 
 
 def choose_length(profile: Profile) -> Choice | None:
@@ -147,7 +152,7 @@ def _long(side: SideProfile) -> int:
 # ----- once the pairs are ids
 
 
-def choose_size(profile: Profile, family: str, budget: Budget, speed: Callable[[str], float]) -> Choice:
+def choose_size(profile: Profile, budget: Budget, speed: Callable[[str], float]) -> Choice:
     """`speed` measures how many pieces a second a model of a size learns from."""
     if profile.pairs < _SMALL_CORPUS or profile.spelled:
         return Choice("size", {"model.size": "tiny"}, f"tiny: {_described(profile)} do not fill a larger model")
@@ -199,8 +204,11 @@ def _rounded(number: float) -> int:
     return 2 ** round(math.log2(max(1.0, number)))
 
 
-def choose_rate(profile: Profile, family: str, size: str, plan: Training) -> Choice:
-    """Highest rate, warm-up, schedule, and how long AdamW remembers squared gradients."""
+def choose_rate(family: str, size: str, plan: Training, *, tuned: bool) -> Choice:
+    """Highest rate, warm-up, schedule, and how long AdamW remembers squared gradients.
+
+    tuned   training starts from weights that are good already
+    """
     width = _WIDTHS.get(size, 256)
     if family in RECURRENT:
         rate = min(4e-3, max(1e-3, 3e-3 * (128 / width) ** 0.75))
@@ -208,7 +216,7 @@ def choose_rate(profile: Profile, family: str, size: str, plan: Training) -> Cho
         rate = min(4e-3, 1e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
     else:
         rate = 1e-3
-    rate = float(f"{rate:.2g}")
+    rate = float(f"{rate * (0.3 if tuned else 1.0):.2g}")
     usual = 150 if family in RECURRENT else 400
     beta2 = round(min(0.999, 0.98 ** (plan.batch / 25_000)), 4)
     settings: dict[str, Any] = {"training.learning_rate": rate, "training.beta2": beta2}
@@ -223,7 +231,7 @@ def choose_rate(profile: Profile, family: str, size: str, plan: Training) -> Cho
     return Choice("rate", settings, reason)
 
 
-def choose_regularisation(profile: Profile, family: str, plan: Training, *, encoder: bool, subwords: bool) -> Choice:
+def choose_regularisation(profile: Profile, plan: Training, *, encoder: bool, subwords: bool) -> Choice:
     """The more often the pairs are seen, the more is hidden from the model.
 
     encoder    the family has an encoder with a dropout of its own;  subwords: merges can be left out
@@ -255,18 +263,83 @@ def choose_validation(profile: Profile, plan: Training, *, limit: float | None, 
     return Choice("validation", settings, f"{metric}, every {every} updates and at the end; the best weights are kept")
 
 
-# ----- what a person set wins
+# ----- both moments as a whole; what a person set wins
 
 
-def apply(settings: Mapping[str, Any], choices: Iterable[Choice | None], given: Iterable[str]) -> dict[str, Any]:
-    """Nested settings with the choices in them, but for the names that were given."""
-    fixed = set(given)
-    result: dict[str, Any] = dict(settings)
+class Decided(NamedTuple):
+    """Settings with the choices in them, and the lines that say so."""
+
+    config: RunConfig
+    lines: list[str]
+
+
+def decide_data(config: RunConfig, profile: Profile) -> Decided:
+    """Before vocabularies are learned."""
+    choices: list[Choice | None] = [
+        choose_pieces(profile),
+        choose_invented(profile),
+        choose_length(profile),
+        choose_valid_pairs(profile),
+    ]
+    family_settings = [name for name in _given(config) if name.startswith("model.") and name != "model.size"]
+    if config.base is None and not family_settings:
+        choices.insert(0, choose_family(profile))
+    return apply(config, choices)
+
+
+def decide_training(
+    config: RunConfig, profile: Profile, budget: Budget, *, speed: Callable[[str], float], validation: float
+) -> Decided:
+    """Once the pairs are ids.
+
+    speed        pieces a second that a model of a size learns from, measured when it is called
+    validation   seconds of one
+    """
+    training, family = config.training, str(config.model["family"])
+    choices: list[Choice | None] = []
+    if config.base is None:
+        choices.append(choose_size(profile, budget, speed))
+    size = str(apply(config, choices).config.model.get("size", "small"))
+    batch, plan = choose_batch(profile, budget, speed(size) if budget.seconds is not None else 0.0)
+    batch_tokens = apply(config, [batch]).config.training.batch_tokens
+    per_epoch = budget.epoch_pieces / batch_tokens
+    if budget.seconds is None and {"training.steps", "training.epochs"} & set(_given(config)):
+        updates = training.steps or max(1, round(per_epoch * training.epochs))
+        plan = Training(batch_tokens, updates, updates / per_epoch)
+    elif plan.updates is not None:
+        plan = plan._replace(batch=batch_tokens, updates=max(1, plan.updates * plan.batch // batch_tokens))
+    choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
+    if config.base is None:
+        subwords = config.tokenizer.scheme == "bpe"
+        encoder = family in (*RECURRENT, "convs2s")
+        choices.append(choose_regularisation(profile, plan, encoder=encoder, subwords=subwords))
+        if family == "transformer" and config.data.shared_vocabulary:
+            reason = "one set for source, target and output: the pieces are shared"
+            choices.append(Choice("word vectors", {"model.tie": "all"}, reason))
+    choices.append(choose_validation(profile, plan, limit=training.time_limit, cost=validation))
+    return apply(config, choices)
+
+
+def _given(config: RunConfig) -> tuple[str, ...]:
+    return config.given or ()
+
+
+def apply(config: RunConfig, choices: Iterable[Choice | None]) -> Decided:
+    """The choices but for the names that a person gave."""
+    fixed = set(_given(config))
+    settings: dict[str, Any] = config.model_dump(mode="json")
+    chosen, lines = dict(config.chosen), []
     for choice in choices:
-        for name, value in choice.settings.items() if choice is not None else ():
-            if not _is_given(name, fixed):
-                result = _with(result, name.split("."), value)
-    return result
+        if choice is None:
+            continue
+        free = {name: value for name, value in choice.settings.items() if not _is_given(name, fixed)}
+        for name, value in free.items():
+            settings = _with(settings, name.split("."), value)
+            chosen[name] = choice.reason
+        if free:
+            lines.append(choice.line())
+    decided = read_config(settings | {"chosen": chosen})
+    return Decided(decided.model_copy(update={"given": config.given}), lines)
 
 
 def _is_given(name: str, given: set[str]) -> bool:

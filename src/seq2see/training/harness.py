@@ -13,7 +13,9 @@ What differs between text and voice is a `TaskSetup`: training/run.py, speech/tr
 """
 
 import signal
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -83,11 +85,14 @@ def run_task(
     *,
     resume: bool,
     changed_data: bool = False,
+    plan_only: bool = False,
 ) -> Ended:
     """Trains into `out`; with `resume` goes on from its newest checkpoint, bit by bit the same.
 
     changed_data   a resumed run goes on although its data has changed or is gone
+    plan_only      says what it would do, and trains nothing
     """
+    began = time.monotonic()
     device = choose_device(config.training)  # said before anything is written
     with restored_torch(), claimed(out, reporter.message, resume=resume, pairs=setup.pairs):
         with beginning(out, fresh=not resume, pairs=setup.pairs):
@@ -101,7 +106,11 @@ def run_task(
             trainer = Trainer[Any](task, config.training, out, reporter, stop)
             if resume:
                 _take_up(trainer, out)
+            else:  # a time limit is for the whole of it, reading the pairs included
+                trainer.progress = replace(trainer.progress, seconds=time.monotonic() - began)
             total, threads = _plan(setup, task, config, out, trainer.progress, device, reporter)
+            if plan_only:
+                return Ended(trainer.progress, False, "planned")
             _remember(config, out, threads, total, files)
             reporter.total(total)
             ended = trainer.train(total)

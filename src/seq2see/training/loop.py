@@ -25,9 +25,11 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.optimizer import Average, Optimizer, mean_of
+from seq2see.training.pace import Costs, Pace, read_decisions, write_decisions
 from seq2see.training.schedule import learning_rate
 
 Item = TypeVar("Item")
+_UNKNOWN_VALIDATION = 0.03  # of a time limit, kept for the last validation while none was measured
 _TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
 
 
@@ -123,6 +125,8 @@ class Trainer(Generic[Item]):
         self.optimiser = Optimizer(task.model, config)
         self.average = Average(task.model, config.ema) if config.ema else None
         self.progress = Progress()
+        self.pace = Pace(0)
+        self._costs = Costs(0.0)
 
     def resume(self) -> bool:
         """Takes up the newest checkpoint that can be gone on from; False if there is no checkpoint at all."""
@@ -144,9 +148,11 @@ class Trainer(Generic[Item]):
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
+        self.pace = Pace(total, read_decisions(self.folder) if self.config.time_limit is not None else ())
+        current = self.pace.total(self.progress.step)
         more_time = self.progress.stopped.startswith(_TIME_IS_UP) and not self._out_of_time()
-        if total != self.progress.total or more_time:
-            self.progress = replace(self.progress, total=total, stopped="")
+        if current != self.progress.total or more_time:
+            self.progress = replace(self.progress, total=current, stopped="")
         with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
             interrupted = self._run(metrics)
         if interrupted:
@@ -163,8 +169,12 @@ class Trainer(Generic[Item]):
             self.progress = replace(self.progress, seconds=before + time.monotonic() - started)
             self.reporter.update(update, self.progress)
             metrics.add(update._asdict())
-            stop = self._validate(metrics) if self._due(self.config.validate_every) else None
-            if stop is None and self._out_of_time():
+            self._keep_pace(update.seconds)
+            out_of_time = self._out_of_time()
+            stop = None
+            if self._due(self.config.validate_every) or out_of_time:  # the last weights are always measured
+                stop = self._validate(metrics)
+            if stop is None and out_of_time:
                 stop = f"{_TIME_IS_UP} of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
             asked = self.interrupt.asked()
@@ -174,13 +184,32 @@ class Trainer(Generic[Item]):
                 return True
         return False
 
+    def _keep_pace(self, seconds: float) -> None:
+        """Plans again where the time left asks for it; what was decided at a step before a kill is decided again."""
+        known = self._costs.update
+        self._costs = self._costs._replace(update=0.9 * known + 0.1 * seconds if known else seconds)
+        step, limit = self.progress.step, self.config.time_limit
+        if limit is None or step == self.progress.total:
+            return
+        repeated = any(decision.step >= step for decision in self.pace.decisions)
+        if not repeated and self.pace.is_review(step):
+            left = limit - self.progress.seconds - (0.0 if self._costs.validation else _UNKNOWN_VALIDATION * limit)
+            every = self.config.validate_every, self.config.save_every
+            if self.pace.review(step, left, self._costs, validate_every=every[0], save_every=every[1]):
+                write_decisions(self.folder, self.pace.decisions)
+        if self.pace.total(step) != self.progress.total:
+            self.progress = replace(self.progress, total=self.pace.total(step))
+
     def save(self) -> Path:
+        began = time.monotonic()
         self.progress = replace(self.progress, machine=machine())
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
         self._check_finite(tensors)
-        return checkpoint.save(
+        path = checkpoint.save(
             self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
         )
+        self._costs = self._costs._replace(saving=time.monotonic() - began)
+        return path
 
     def _check_finite(self, further: Mapping[str, Tensor] | None = None) -> None:
         """A loss can be finite and the update after it overflow."""
@@ -221,7 +250,7 @@ class Trainer(Generic[Item]):
         if not math.isfinite(summed) or not math.isfinite(norm):
             self._check_finite()  # then it was the update before, not these pairs
             raise TrainingError(self._not_finite(step, parts))
-        rate = learning_rate(self.config, step, self.progress.total, self.progress.plateaus)
+        rate = learning_rate(self.config, self.pace.planned_step(step), self.pace.planned_total, self.progress.plateaus)
         self.optimiser.step(rate)
         if self.average is not None:
             self.average.update(step)
@@ -246,6 +275,7 @@ class Trainer(Generic[Item]):
     def _validate(self, metrics: "Metrics") -> str | None:
         """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
         self._check_finite()
+        began = time.monotonic()
         with self._averaged():
             validation = self.task.validate()
             goodness = validation.goodness(self.config.stop_metric)
@@ -259,6 +289,7 @@ class Trainer(Generic[Item]):
             stale = self.progress.stale + 1
             plateau = self.config.schedule == "plateau" and stale % self.config.plateau_patience == 0
             self.progress = replace(self.progress, stale=stale, plateaus=self.progress.plateaus + plateau)
+        self._costs = self._costs._replace(validation=time.monotonic() - began)
         self.reporter.validation(validation, self.progress, better=better)
         metrics.add({"step": self.progress.step, "validation": dict(validation.scores)})
         if validation.scores.get("exact") == 100.0:

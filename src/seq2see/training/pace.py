@@ -1,8 +1,8 @@
 """A schedule that ends with the time limit, whatever the machine does meanwhile.
 
-The learning rate is a function of the planned step. As long as the machine is as fast as it was measured, the planned step
-is the step. When it slows down (or gets faster), the number of updates is planned again, and from there on each update
-counts for more (or less) of the plan, so that the rate is as low at the end as it was meant to be.
+The learning rate is a function of the planned step. As long as the machine is as fast as it was measured, the planned
+step is the step. When it slows down (or gets faster), the number of updates is planned again, and from there on each
+update counts for more (or less) of the plan, so that the rate is as low at the end as it was meant to be.
 
 checkpoints/pace.jsonl    a line for each such decision, written before it takes effect
 

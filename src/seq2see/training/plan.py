@@ -13,6 +13,7 @@ from typing import Any
 from seq2see import atomic
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import TrainingConfig
+from seq2see.training.pace import PACE
 
 _PLAN = Path("checkpoints", "plan.json")
 
@@ -60,6 +61,7 @@ def remember_plan(out: Path, training: TrainingConfig, total: int) -> None:
     if training.time_limit is None or _read(out, training) == total:
         return
     (out / _PLAN).parent.mkdir(parents=True, exist_ok=True)
+    (out / PACE).unlink(missing_ok=True)  # what was decided on the way belongs to the plan before
     atomic.write_json(out / _PLAN, _length(training) | {"total": total})
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from seq2see import atomic
 from seq2see.data import store
+from seq2see.data.invented import find_stems, invent
 from seq2see.data.sources import BUILTIN, Sample, Source, first_pairs, parse_sources
 from seq2see.data.store import Limits, Store
 from seq2see.errors import ConfigError, DataError
@@ -86,7 +87,7 @@ def prepare(config: RunConfig, out: Path, files: Sequence[Input], say: Say, coun
     print_key = _fingerprint(config, train, valid, out, files)
     train_store = store.build(
         out / "data" / "train",
-        train,
+        [*train, *_invented(config, train, out, held=bool(valid))],
         tokenizers,
         Limits(size, size),
         keep=_Holdout(config.data, held=bool(valid), wanted=False),
@@ -103,6 +104,21 @@ def prepare(config: RunConfig, out: Path, files: Sequence[Input], say: Say, coun
     valid_store = _valid_store(config, train, valid, tokenizers, out, print_key, say, counting)
     _tell(train_store, valid_store, say)
     return PreparedData(tokenizers, train_store, valid_store)
+
+
+def _invented(config: RunConfig, train: list[Source], out: Path, *, held: bool) -> list[Source]:
+    """A corpus of pairs with other stems, made from the training pairs alone; it lies in the run folder."""
+    if not config.data.invented:
+        return []
+    path = out / "data" / "invented.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    learned = _Holdout(config.data, held=held, wanted=False)
+    samples = (sample for corpus in train for sample in corpus.samples())
+    stems = find_stems(sample.pair for sample in samples if learned(sample))
+    pairs = invent(stems, config.data.invented, config.training.seed)
+    lines = (json.dumps({"source": pair.source, "target": pair.target}, ensure_ascii=False) + "\n" for pair in pairs)
+    atomic.write_file(path, "".join(lines).encode())
+    return [Source((str(path),), form=config.data.form)] if stems else []
 
 
 def _valid_store(
@@ -224,5 +240,6 @@ def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], ou
     digests = {one.path: one.sha256 for one in files}
     parts: list[object] = [[source.fingerprint(digests), source.weight] for source in (*train, *valid)]
     parts += [atomic.digest(out / name) for name in TOKENIZERS]
+    parts += [config.data.invented, config.training.seed] if config.data.invented else []
     parts += [config.training.max_length, config.data.valid_pairs, config.training.guided_alignment > 0]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from seq2see import atomic
 from seq2see.data.loading import Loader
 from seq2see.data.order import Order
+from seq2see.data.profile import Profile, profile
 from seq2see.errors import ConfigError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
+from seq2see.training import auto
 from seq2see.training.base import describe_base, load_base
 from seq2see.training.harness import Estimate, run_task
 from seq2see.training.loop import Ended
@@ -24,6 +27,8 @@ from seq2see.training.reporting import RunReporter
 from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
+_PROBE_PIECES = 2048  # in a batch, to measure how fast sizes are
+_PROBE_PAIRS = 64
 _WORTH_PROBING = 120.0  # seconds of training below which one thread it is
 _CLEARLY = 1.2  # how much faster more threads must be
 
@@ -31,12 +36,13 @@ _CLEARLY = 1.2  # how much faster more threads must be
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
     """Settings as a recipe has them -> a RunConfig whose model part still lacks its vocabularies."""
     data = settings.get("data", {})
-    defaults = suited(read_config({"data": data}).data) | {"model": {"family": "transformer", "size": size}}
+    suggested = suited(read_config({"data": data}).data)
+    defaults = suggested | {"model": {"family": "transformer", "size": size}}
     if "base" in settings:
         raise ConfigError("base is no setting: a run that starts from another is made by --from")
     config = read_config(merge(defaults, settings))
     _model_config(config, 4, 4)  # a wrong model setting is said before any data is read
-    return config
+    return config.model_copy(update={"given": tuple(auto.names(merge(suggested, settings)))})
 
 
 def _model_config(config: RunConfig, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:
@@ -60,6 +66,7 @@ def train_run(
     base: Path | None = None,
     pairs: Mapping[str, bytes] | None = None,
     changed_data: bool = False,
+    plan_only: bool = False,
 ) -> Ended:
     """Trains a model of text into `out`. With `resume` its own config goes, changed only in what `config` says of
     training.
@@ -67,13 +74,14 @@ def train_run(
     base           a new run starts from the weights and the vocabulary of this one
     pairs          data files that are not on the disk yet, by name: they are kept in the run folder
     changed_data   a resumed run goes on although its data has changed or is gone
+    plan_only      says what it would do, and trains nothing
     """
     if base is not None and resume:
         raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
     if base is not None:
         config = config.model_copy(update={"base": describe_base(base)})
     setup = TranslationSetup(reporter, pairs or {})
-    return run_task(setup, config, out, reporter, resume=resume, changed_data=changed_data)
+    return run_task(setup, config, out, reporter, resume=resume, changed_data=changed_data, plan_only=plan_only)
 
 
 class TranslationSetup:
@@ -87,16 +95,23 @@ class TranslationSetup:
         self.pairs = pairs
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
-        """The pairs that were given as a list, tokenizers, config.json."""
+        """The pairs that were given as a list, settings from the pairs, tokenizers, config.json."""
+        began = time.monotonic()
         for name, content in self.pairs.items():
             atomic.write_file(out / name, content)
         inputs.remember(out, inputs.describe(inputs.files_of(config.data)))
         train, valid = sources_of(config.data)
         for line in report_lines(train, valid):
             self.reporter.message(line)
+        seen = None
+        if config.given is not None:
+            seen = profile(pair for corpus in train for pair in corpus.pairs())
+            config = self._told(auto.decide_data(config, seen))
         if config.base is not None:
             _inherit_tokenizers(Path(config.base.run), out)
         source, target = make_tokenizers(config, train, out, self.reporter.message)
+        if seen is not None:
+            config = self._told(self._decide_training(config, seen, out, began))
         model = (
             _model_config(config, source.size, target.size)
             if config.base is None
@@ -104,6 +119,26 @@ class TranslationSetup:
         )
         folder.write_config(out, config.model_copy(update={"model": model.model_dump(mode="json")}))
         return folder.read_run_config(out)
+
+    def _told(self, decided: auto.Decided) -> RunConfig:
+        for line in decided.lines:
+            self.reporter.message(line)
+        return decided.config
+
+    def _decide_training(self, config: RunConfig, seen: Profile, out: Path, began: float) -> auto.Decided:
+        """Measures this machine where there is a time limit: a few batches and translations of a fresh model."""
+        files = inputs.describe(inputs.files_of(config.data))
+        prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
+        torch.set_num_threads(config.training.threads or 1)
+        places = np.arange(len(prepared.train))
+        pieces = int(np.maximum(prepared.train.source.lengths(places), prepared.train.target.lengths(places)).sum())
+        limit = config.training.time_limit
+        seconds = None if limit is None else max(1.0, self.update_share * (limit - (time.monotonic() - began)))
+        speeds = Speeds(config, prepared)
+        validation = speeds.validation() if limit is not None else 0.0
+        return auto.decide_training(
+            config, seen, auto.Budget(seen.pairs, pieces, seconds), speed=speeds, validation=validation
+        )
 
     def files(self, config: RunConfig) -> list[Path]:
         return inputs.files_of(config.data)
@@ -123,6 +158,45 @@ class TranslationSetup:
         return Estimate(most, per_epoch, seconds * config.accumulate, threads)
 
     def settle(self, task: TranslationTask, total: int) -> None: ...
+
+
+class Speeds:
+    """Pieces a second that fresh models of a size learn from on this machine; each is measured once."""
+
+    def __init__(self, config: RunConfig, prepared: PreparedData) -> None:
+        batch = min(_PROBE_PIECES, config.training.batch_tokens)
+        self.config = config.model_copy(
+            update={"training": config.training.model_copy(update={"batch_tokens": batch, "accumulate": 1})}
+        )
+        self.prepared = prepared
+        self._measured: dict[str, float] = {}
+
+    def __call__(self, size: str) -> float:
+        if size not in self._measured:
+            task = self._task(size)
+            pieces = self.config.training.batch_tokens
+            self._measured[size] = pieces / _time_batches(task, 0.0)
+        return self._measured[size]
+
+    def validation(self) -> float:
+        """Seconds of a validation by a tiny model, which speaks longer as long as it is fresh."""
+        task = self._task("tiny")
+        task.valid_pairs, whole = min(_PROBE_PAIRS, task.valid_pairs), task.valid_pairs
+        began = time.monotonic()
+        task.validate()
+        return (time.monotonic() - began) * whole / task.valid_pairs
+
+    def _task(self, size: str) -> TranslationTask:
+        source, target = (tokenizer.size for tokenizer in self.prepared.tokenizers)
+        if self.config.base is not None:
+            chosen = load_config(folder.read_run_config(Path(self.config.base.run)).model)
+        else:
+            sized = self.config.model_copy(update={"model": {"size": size} | self.config.model})
+            if "model.size" not in (self.config.given or ()):
+                sized = self.config.model_copy(update={"model": self.config.model | {"size": size}})
+            chosen = _model_config(sized, source, target)
+        torch.manual_seed(0)
+        return _task(self.config, from_config(chosen), self.prepared, torch.device("cpu"))
 
 
 def _inherit_tokenizers(base: Path, out: Path) -> None:
