@@ -1,20 +1,42 @@
 """The pairs of the demo: training pairs as a file that anyone can open, and unseen sentences of every length."""
 
 from bisect import bisect_left
+from itertools import chain, islice
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from seq2see import atomic, corpora
 from seq2see.corpora import Example
+from seq2see.corpora.phrases import english, lexicon
 from seq2see.demo.plan import CORPUS, EDGES, Plan
 
 _MOST = 20_000  # test sentences looked through: long ones are rarer
+_SUBJECTS = (("나는", "I am"), ("저는", "I am"), ("너는", "You are"), ("그는", "He is"), ("그녀는", "She is"))
+_JOBS = 20  # how many of the grammar's professions
+_TRIED = "나는 학생입니다"  # the sentence of the README: training never sees it
 
 
 def write_pairs(plan: Plan) -> None:
     """pairs.tsv, once: reading a file is faster than making the sentences anew in each process."""
-    _write(plan.training_pairs, corpora.examples(CORPUS, "train", limit=plan.pairs))
+    made = corpora.examples(CORPUS, "train", limit=max(1, plan.pairs - len(introductions())))
+    _write(plan.training_pairs, islice(chain(introductions(), made), plan.pairs))
+
+
+def introductions() -> list[Example]:
+    """Who someone is, with and without a full stop: what people type first, and the grammar says too seldom."""
+    pairs = [
+        (f"{topic} {noun.korean}입니다", f"{being} {english.article(noun.english)} {noun.english} .")
+        for noun in lexicon.NOUNS["role"][:_JOBS]
+        for topic, being in _SUBJECTS
+    ]
+    return [
+        Example(source + mark, target, ())
+        for source, target in pairs
+        if source != _TRIED
+        for mark in ("", " .")
+        for _ in range(2)
+    ]
 
 
 def write_test(plan: Plan) -> list[Example]:
