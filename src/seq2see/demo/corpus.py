@@ -43,7 +43,10 @@ def write_test(plan: Plan) -> list[Example]:
     """Sentences that training never sees, as many of each length, in the order of the corpus; also as test.tsv."""
     chosen, full = [], (len(EDGES) + 1) * plan.each
     counts: Counter[int] = Counter()
+    introduced = {example.target for example in introductions()}
     for example in corpora.examples(CORPUS, "test", limit=_MOST):
+        if example.target in introduced:
+            continue
         bucket = bisect_left(EDGES, len(example.target.split()))
         if counts[bucket] < plan.each:
             counts[bucket] += 1
