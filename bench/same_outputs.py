@@ -45,8 +45,8 @@ VOICE = """training.steps=6 training.validate_every=6 training.threads=1 model.e
 model.bank=3 model.highways=1 model.attention_width=16 model.decoder=24 model.prenet=16 model.postnet=16
 model.lessons.batch=4"""
 
-# A line is the runs that are asked, the file of the output, and the words behind `seq2see`. RUN, LINES and SENTENCE
-# stand for those of the run, OUT for the file of the output (if there is none, it holds stdout). alpha=0.9 is a search option.
+# A line is the runs, the file of the output, and the words behind `seq2see`. RUN, LINES and SENTENCE stand for those of
+# the run, OUT for the file of the output (if there is none, it holds stdout). alpha=0.9 is an option of search.
 ATTENTIVE = "rnnsearch,luong,convs2s,transformer,local-p,rotary,guided,en-ko,jamo"
 TEXTUAL = f"{ATTENTIVE},rnn,bytenet"
 COMMANDS = f"""
