@@ -12,6 +12,7 @@ on stderr are not compared. `compare` takes any two folders: two folders of runs
 """
 
 import argparse
+import importlib
 import multiprocessing
 import os
 import re
@@ -21,6 +22,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # A line is the name of a run and the words behind `seq2see train`; key=value is a setting.
@@ -60,34 +62,28 @@ COMMANDS = f"""
 {ATTENTIVE}  align.txt         align RUN in/pairs.tsv
 guided,transformer,rnnsearch,jamo  align-posterior.txt   align RUN in/pairs.tsv --posterior
 guided,transformer,rnnsearch,jamo  align-gold.json       align RUN in/pairs.tsv --gold in/gold.align --heads --json
-guided,transformer,rnnsearch,jamo  look-posterior.json   look RUN SENTENCE --posterior --json
 transformer,luong,convs2s          look-ablated.json     look RUN SENTENCE --ablate cross:0.0 --scale 사과를=0.1 --json
 rnn,luong,transformer   int8.txt              translate RUN LINES --engine int8 --beam 1
 rnn,luong,transformer   onnx.jsonl            translate RUN LINES --engine onnx --json
-transformer             look-encoder.json     look RUN SENTENCE --kind encoder --json
 transformer             look-rollout.json     look RUN SENTENCE --rollout --json
 transformer             explain-decoder.json  explain RUN SENTENCE --kind decoder --step 3 --json
 transformer             explain.py            explain RUN SENTENCE --step 3 --numpy
-transformer             explain.txt           explain RUN SENTENCE --step 3
 guided                  align-test.json       align RUN builtin:phrases --limit 20 --heads --json
 guided                  evaluate-test.json    evaluate RUN builtin:phrases --limit 20 --json
 rnnsearch               app.po                translate RUN in/app.po -o OUT
 rnnsearch               app.xlf               translate RUN in/app.xlf -o OUT
 rnnsearch               film.srt              translate RUN in/film.srt -o OUT
 rnnsearch               rows.jsonl            translate RUN in/rows.jsonl -o OUT
-rnnsearch               replaced.po           translate RUN in/app.po --existing replace -o OUT
 rnnsearch               ensemble.jsonl        translate RUN LINES --with runs/luong --with runs/transformer --json
 rnnsearch               terms.jsonl           translate RUN LINES --constraints in/terms.tsv --json
 rnnsearch               coverage.txt          translate RUN LINES alpha=0.9 coverage=0.2
 rnnsearch               diverse.txt           translate RUN LINES --beam 4 --nbest 4 groups=2 diversity=0.5
 rnnsearch               sample.txt            translate RUN LINES --sample --beam 1 seed=7 top_k=20 temperature=0.8
 rnnsearch               look.html             look RUN SENTENCE -o OUT
-rnnsearch               look.txt              look RUN SENTENCE
 rnnsearch               look-tree.txt         look RUN SENTENCE --tree
 rnnsearch               look-occlusion.json   look RUN SENTENCE --occlusion --json
 rnnsearch               align-symmetric.txt   align RUN in/pairs.tsv --method symmetric --reverse runs/en-ko
 rnnsearch               compare.json          compare runs/rnn RUN in/pairs.tsv --json
-rnnsearch               evaluate.txt          evaluate RUN in/pairs.tsv --by-length
 rnnsearch               data.json             data in/unclean.tsv --valid in/pairs.tsv --json
 rnnsearch               data.tsv              data in/unclean.tsv --clean OUT
 rnnsearch               data-phrases.json     data builtin:phrases,count=2000 --json
@@ -96,7 +92,6 @@ voice                   styled.wav            speak RUN "작은 새" --style out
 voice                   style.tsv             style RUN out/voice/speak.wav
 voice                   evaluate.json         evaluate RUN --limit 3 --json
 """
-MOST = 2**30  # bytes of an output
 SEARCH = {"alpha", "coverage", "groups", "diversity", "seed", "top_k", "temperature"}
 
 SENTENCE = "그 학생은 맛있는 사과를 먹었어요 ."
@@ -145,7 +140,7 @@ def seq2see(words: list[str], folder: Path) -> tuple[int | None, bytes, str]:
         process = multiprocessing.get_context("fork").Process(target=_run_module, args=arguments)
         process.start()
         process.join()
-        return process.exitcode, os.pread(out.fileno(), MOST, 0), os.pread(error.fileno(), MOST, 0).decode()
+        return process.exitcode, os.pread(out.fileno(), 2**30, 0), os.pread(error.fileno(), 2**30, 0).decode()
 
 
 def _run_module(words: list[str], folder: Path, out: int, error: int) -> None:
@@ -189,28 +184,32 @@ def commands(run: str, options: str) -> Iterator[tuple[str, list[str]]]:
             yield name, [*command, "--flip"] if english and words[0] == "align" else command
 
 
-def write(runs: Path, out: Path) -> None:
+def write(runs: Path, out: Path, jobs: int) -> None:
     if out.exists():
         raise SystemExit(f"{out}: exists already; name another folder")
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(jobs) as pool:
         folder = Path(temporary)
         shutil.copytree(runs, folder / "runs", ignore=shutil.ignore_patterns("checkpoints", "engines"))
         (folder / "in").mkdir()
         for name, content in INPUTS.items():
             (folder / "in" / name).write_text(content, encoding="utf-8", newline="")
         options = seq2see(["translate", "--help"], folder)[1].decode()
-        for run in sorted(path.name for path in runs.iterdir() if path.is_dir()):
-            (folder / "out" / run).mkdir(parents=True)
-            for name, words in commands(run, options):
-                path = f"out/{run}/{name}"
-                code, output, message = seq2see(words, folder)
-                if code:
-                    print(f"{run}/{name}: {message[-300:].strip()}", flush=True)
-                    output += f"exit code {code}\n".encode()
-                if path not in words or code:
-                    (folder / path).write_bytes(output)
-            print(f"{run}: written", flush=True)
+        names = sorted(path.name for path in runs.iterdir() if path.is_dir())
+        list(pool.map(lambda run: _write_run(run, folder, options), names))
         shutil.copytree(folder / "out", out)
+
+
+def _write_run(run: str, folder: Path, options: str) -> None:
+    (folder / "out" / run).mkdir(parents=True)
+    for name, words in commands(run, options):
+        path = f"out/{run}/{name}"
+        code, output, message = seq2see(words, folder)
+        if code:
+            print(f"{run}/{name}: {message[-300:].strip()}", flush=True)
+            output += f"exit code {code}\n".encode()
+        if path not in words or code:
+            (folder / path).write_bytes(output)
+    print(f"{run}: written", flush=True)
 
 
 def compare(before: Path, after: Path) -> int:
@@ -232,6 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("make", "write", "compare"))
     parser.add_argument("folders", type=Path, nargs="+", help="RUNS, or RUNS and OUT, or two folders to compare")
+    parser.add_argument("--jobs", type=int, default=1, help="of write: runs at the same time")
     arguments = parser.parse_args()
     folders = [folder.resolve() for folder in arguments.folders]
     if len(folders) != (1 if arguments.action == "make" else 2):
@@ -240,9 +240,9 @@ def main() -> None:
         sys.exit(1 if compare(*folders) else 0)
     os.environ |= {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     sys.path.pop(0)  # the folder of this file
-    import torch  # noqa: F401 -- once, for every fork
-
-    make(*folders) if arguments.action == "make" else write(*folders)
+    for library in ("torch", "sacrebleu", "tokenizers", "typer"):  # imported once, for every fork
+        importlib.import_module(library)
+    make(*folders) if arguments.action == "make" else write(*folders, arguments.jobs)
 
 
 if __name__ == "__main__":
