@@ -6,26 +6,22 @@
     python bench/same_outputs.py compare A B                            exit code 1 if a file is not equal
 
 The source under test is the one that PYTHONPATH names. Every command is `python -m seq2see` with one thread, in a fork
-of this process: torch is imported once. `write` works on a copy of the runs, so that the source under test exports the
-engines. A file of the output is what a command wrote to stdout (and its exit code, if not 0) or to its --out. Messages
-on stderr are not compared. `compare` takes any two folders: two folders of runs tell whether training is the same.
+of this process: torch is imported once. `write` works on a copy of the runs, so that engines are exported again. A file
+of the output is what a command wrote to stdout (and its exit code, if not 0) or to its --out; stderr is not compared.
+`compare` takes any two folders: two folders of runs tell whether training is the same.
 """
 
 import argparse
-import importlib
 import multiprocessing
 import os
-import re
 import runpy
 import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# A line is the name of a run and the words behind `seq2see train`; key=value is a setting.
 RUNS = """
 rnn          builtin:phrases-basic,count=2000 --model rnn
 rnnsearch    builtin:phrases-basic,count=2000 --model rnnsearch
@@ -92,6 +88,7 @@ voice                   styled.wav            speak RUN "작은 새" --style out
 voice                   style.tsv             style RUN out/voice/speak.wav
 voice                   evaluate.json         evaluate RUN --limit 3 --json
 """
+FORK = multiprocessing.get_context("fork")
 SEARCH = {"alpha", "coverage", "groups", "diversity", "seed", "top_k", "temperature"}
 
 SENTENCE = "그 학생은 맛있는 사과를 먹었어요 ."
@@ -137,7 +134,7 @@ def seq2see(words: list[str], folder: Path) -> tuple[int | None, bytes, str]:
     """`python -m seq2see WORDS` in a fork of this process: exit code, stdout, stderr."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
         arguments = (words, folder, out.fileno(), error.fileno())
-        process = multiprocessing.get_context("fork").Process(target=_run_module, args=arguments)
+        process = FORK.Process(target=_run_module, args=arguments)
         process.start()
         process.join()
         return process.exitcode, os.pread(out.fileno(), 2**30, 0), os.pread(error.fileno(), 2**30, 0).decode()
@@ -158,7 +155,7 @@ def make(runs: Path) -> None:
         if name == "voice" and not shutil.which("espeak-ng"):
             print("voice: left out, there is no espeak-ng")
             continue
-        flags = [flag for word in words for flag in (["--set", word] if re.match(r"[\w.]+=", word) else [word])]
+        flags = [flag for word in words for flag in (["--set", word] if "=" in word and ":" not in word else [word])]
         code, _, message = seq2see(["train", *flags, "--out", name], runs)
         if code:
             raise SystemExit(f"{name}: {message}")
@@ -167,9 +164,7 @@ def make(runs: Path) -> None:
 
 def commands(run: str, options: str) -> Iterator[tuple[str, list[str]]]:
     """Files of the output of a run and the command for each; `options` is the help of translate."""
-    english = run == "en-ko"
-    meaning = {"RUN": f"runs/{run}", "LINES": f"in/lines.{'en' if english else 'ko'}"}
-    meaning["SENTENCE"] = ENGLISH.splitlines()[0] if english else SENTENCE
+    lines, sentence = ("in/lines.en", ENGLISH.splitlines()[0]) if run == "en-ko" else ("in/lines.ko", SENTENCE)
     for line in COMMANDS.strip().splitlines():
         asked, name, *words = shlex.split(line)
         command: list[str] = []
@@ -177,17 +172,18 @@ def commands(run: str, options: str) -> Iterator[tuple[str, list[str]]]:
             field, _, value = word.partition("=")
             option = f"--{field.replace('_', '-')}"
             if field not in SEARCH:
-                command.append({**meaning, "OUT": f"out/{run}/{name}"}.get(word, word))
+                meaning = {"RUN": f"runs/{run}", "LINES": lines, "SENTENCE": sentence, "OUT": f"out/{run}/{name}"}
+                command.append(meaning.get(word, word))
             else:
                 command += [option, value] if f"{option} " in options else ["--search", word]
         if run in asked.split(","):
-            yield name, [*command, "--flip"] if english and words[0] == "align" else command
+            yield name, [*command, "--flip"] if run == "en-ko" and words[0] == "align" else command
 
 
 def write(runs: Path, out: Path, jobs: int) -> None:
     if out.exists():
         raise SystemExit(f"{out}: exists already; name another folder")
-    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(jobs) as pool:
+    with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         shutil.copytree(runs, folder / "runs", ignore=shutil.ignore_patterns("checkpoints", "engines"))
         (folder / "in").mkdir()
@@ -195,25 +191,30 @@ def write(runs: Path, out: Path, jobs: int) -> None:
             (folder / "in" / name).write_text(content, encoding="utf-8", newline="")
         options = seq2see(["translate", "--help"], folder)[1].decode()
         names = sorted(path.name for path in runs.iterdir() if path.is_dir())
-        list(pool.map(lambda run: _write_run(run, folder, options), names))
+        processes = [FORK.Process(target=_write_runs, args=(names[job::jobs], folder, options)) for job in range(jobs)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
         shutil.copytree(folder / "out", out)
 
 
-def _write_run(run: str, folder: Path, options: str) -> None:
-    (folder / "out" / run).mkdir(parents=True)
-    for name, words in commands(run, options):
-        path = f"out/{run}/{name}"
-        code, output, message = seq2see(words, folder)
-        if code:
-            print(f"{run}/{name}: {message[-300:].strip()}", flush=True)
-            output += f"exit code {code}\n".encode()
-        if path not in words or code:
-            (folder / path).write_bytes(output)
-    print(f"{run}: written", flush=True)
+def _write_runs(runs: list[str], folder: Path, options: str) -> None:
+    for run in runs:
+        (folder / "out" / run).mkdir(parents=True)
+        for name, words in commands(run, options):
+            path = f"out/{run}/{name}"
+            code, output, message = seq2see(words, folder)
+            if code:
+                print(f"{run}/{name}: {message[-300:].strip()}", flush=True)
+                output += f"exit code {code}\n".encode()
+            if path not in words or code:
+                (folder / path).write_bytes(output)
+        print(f"{run}: written", flush=True)
 
 
 def compare(before: Path, after: Path) -> int:
-    """Prints a line for each file; how many are not equal."""
+    """Prints a line for each file; returns how many are not equal."""
     names = sorted({path.relative_to(root) for root in (before, after) for path in root.rglob("*") if path.is_file()})
     unequal = 0
     for name in names:
@@ -240,8 +241,7 @@ def main() -> None:
         sys.exit(1 if compare(*folders) else 0)
     os.environ |= {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     sys.path.pop(0)  # the folder of this file
-    for library in ("torch", "sacrebleu", "tokenizers", "typer"):  # imported once, for every fork
-        importlib.import_module(library)
+    list(map(__import__, ("torch", "sacrebleu", "tokenizers", "typer")))  # once, for every fork
     make(*folders) if arguments.action == "make" else write(*folders, arguments.jobs)
 
 
