@@ -48,7 +48,7 @@ def test_make_install_installs_every_extra() -> None:
 def test_the_constraints_name_what_the_package_asks_for() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {line.split("==")[0] for line in lines if not line.startswith("#")}
-    asked = {name_of(requirement) for requirement in (*PROJECT["dependencies"], *sum(EXTRAS.values(), []))}
+    asked = {name_of(requirement) for group in (PROJECT["dependencies"], *EXTRAS.values()) for requirement in group}
     assert pinned - asked == set(), "in constraints.txt, but nothing asks for it"
     assert asked - pinned == set(), "without a version in constraints.txt"
 

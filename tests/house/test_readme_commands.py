@@ -116,9 +116,10 @@ def run_here(monkeypatch: pytest.MonkeyPatch, folder: Path, command: str) -> Non
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     monkeypatch.setattr(sys, "argv", ["seq2see", *shortened(shlex.split(parts["words"]))])
     (folder / "stdin").write_text(f"{parts['text']}\n", encoding="utf-8")
-    with (folder / "stdin").open(encoding="utf-8") as stdin, pytest.raises(SystemExit) as ended:
+    with (folder / "stdin").open(encoding="utf-8") as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        main()
+        with pytest.raises(SystemExit) as ended:
+            main()
     assert not ended.value.code, command
 
 
