@@ -56,7 +56,7 @@ def examples(text: str) -> list[tuple[str, str]]:
     """Each python block with the block behind it, which shows what it prints."""
     blocks = FENCE.findall(text)
     found = []
-    for (language, code), (_, output) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+    for (language, code), (_, output) in zip(blocks, [*blocks, ("", "")][1:], strict=True):
         if language == "python":
             found.append((code, output))
     return found
