@@ -32,6 +32,8 @@ def shortened(words: list[str]) -> list[str]:
         words = [*words, "--set", "training.steps=3", "--set", "training.threads=1"]
         words += [] if {"tacotron", "--from", "--recipe"} & {*words} else ["--size", "tiny"]
         words = [word.replace("builtin:espeak", "builtin:espeak,count=40") for word in words]
+    if "--recipe" in words:
+        words = [*words, "builtin:dates,count=400"]
     if words[:1] == ["demo"]:
         words = [*words, "--seconds", "3"]
     return words
