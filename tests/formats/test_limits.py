@@ -161,6 +161,16 @@ def test_a_unit_without_end(tmp_path, monkeypatch):
     assert "a unit is longer than" in refused(lambda: read_pairs(tmp_path / "a.tmx"))
 
 
+def test_text_outside_of_units_is_not_held(tmp_path, monkeypatch):
+    """A skeleton inside the file may be larger than any unit."""
+    for module in (markup, xliff):
+        monkeypatch.setattr(module, "LARGEST_UNIT", 2**18)
+    content = f"<xliff><file><skl>{'가a' * 300_000}</skl><body>{UNIT.format('a')}</body></file></xliff>"
+    pairs, parts = (list(read()) for read in both(tmp_path, content))
+    assert [(pair.source, pair.target) for pair in pairs] == [("a", "b")]
+    assert b"".join(part.data for part in parts if hasattr(part, "data")).decode().count("가a") == 300_000
+
+
 def test_elements_outside_of_units_are_not_held(tmp_path):
     path = tmp_path / "a.tmx"
     peaks = []
