@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.formats import Pair, read_pairs
+from seq2see.formats import Pair, open_document, read_pairs
 
 etree = pytest.importorskip("lxml.etree")
 polib = pytest.importorskip("polib")
@@ -109,6 +109,15 @@ def test_xliff_1_and_2(tmp_path):
     assert list(read_pairs(first)) == [Pair("Save it", "저장", 1), Pair("ab", "가나", 6)]
     second = write(tmp_path / "a.xliff.gz", XLIFF_2)
     assert list(read_pairs(second)) == [Pair("Hello world", "안녕 세상", 1), Pair("bell \a", "종", 3)]
+
+
+def test_translate_no_holds_inside_a_group(tmp_path):
+    """The same units are pairs that would be translated in place."""
+    unit = '<trans-unit id="1"{}><source>a</source><target>b</target></trans-unit>'
+    units = unit.format("") + unit.format(' translate="yes"')
+    path = write(tmp_path / "a.xlf", f'<xliff><file><group translate="no">{units}</group></file></xliff>')
+    assert list(read_pairs(path)) == [Pair("a", "b", 2)]
+    assert [segment.line for segment in open_document(path, existing="replace").segments()] == [1]
 
 
 def test_xliff_is_turned_around_when_asked_backwards(tmp_path):

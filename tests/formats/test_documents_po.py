@@ -14,14 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.formats.catalogues import _unquote, read_po
-from seq2see.formats.documents import Outcome, open_document, settled, translate_document, translated_bytes
-from seq2see.formats.documents.catalogue import quoted_lines
+from seq2see.formats import open_document
+from seq2see.formats.documents import Outcome, settled, translate_document, translated_bytes
 from seq2see.formats.documents.directives import fit_for_program
 from seq2see.formats.documents.placeholders import faithful
 from seq2see.formats.documents.plurals import _parsed, plural_forms
 from seq2see.formats.documents.wrapping import columns
 from seq2see.formats.pair import Languages
+from seq2see.formats.po import _unquote, quoted_lines, read_po
 
 polib = pytest.importorskip("polib")
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.formats.documents import Outcome, open_document, translated_bytes
+from seq2see.formats import open_document
+from seq2see.formats.documents import Outcome, translated_bytes
 from seq2see.formats.documents.placeholders import placeholders
-from seq2see.formats.documents.subtitles import _blocks
 from seq2see.formats.documents.wrapping import balanced, columns
-from seq2see.formats.subtitles import read_cues
+from seq2see.formats.subtitles import _blocks, read_cues
 
 SRT = """\
 1

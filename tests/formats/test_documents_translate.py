@@ -13,17 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
-from seq2see.formats import markup
-from seq2see.formats.documents import (
-    Outcome,
-    format_of,
-    framed,
-    open_document,
-    settled,
-    translate_document,
-    translated_bytes,
-    translating,
-)
+from seq2see.formats import format_of, markup, open_document
+from seq2see.formats.documents import Outcome, framed, settled, translate_document, translated_bytes, translating
 from seq2see.formats.documents.placeholders import faithful
 from seq2see.formats.documents.writing import new_file
 

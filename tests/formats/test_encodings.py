@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
-from seq2see.formats import Pair, read_pairs
-from seq2see.formats.documents import Outcome, open_document, translate_document, translated_bytes
+from seq2see.formats import Pair, open_document, read_pairs
+from seq2see.formats.documents import Outcome, translate_document, translated_bytes
 from seq2see.formats.encodings import NAMES, check_encoding, find_encoding
 from seq2see.formats.lines import check_text, encoding_of, read_lines
 

@@ -168,6 +168,11 @@ def test_jsonl(tmp_path):
     assert list(read_pairs(path)) == [Pair("a", "😀", 1), Pair("", "b", 3)]
 
 
+def test_jsonl_numbers_of_any_size_are_not_computed(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"n": ' + "9" * 10_000 + ', "source": "a", "target": "b"}\n')
+    assert list(read_pairs(path)) == [Pair("a", "b", 1)]
+
+
 def test_jsonl_translation_chooses_languages(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"translation": {"ko": "가", "en-US": "a", "de": "ä"}}\n')
     assert list(read_pairs(path)) == [Pair("가", "a", 1)]
@@ -269,6 +274,12 @@ def test_subtitles_that_run_apart_are_refused(tmp_path):
 def test_bad_subtitles(tmp_path, bad, line):
     path = write(tmp_path / "a.srt", "1\n00:00:01,000 --> 00:00:02,000\nfine\n\n" + bad)
     assert refused(path, path).line == line
+
+
+def test_times_without_hours_pair_as_those_with_them(tmp_path):
+    short = write(tmp_path / "a.srt", "1\n01:02,5 --> 01:03,500\na\n")
+    long = write(tmp_path / "b.srt", "1\n00:01:02,500 --> 00:01:03,500\nb\n")
+    assert list(read_pairs([short, long])) == [Pair("a", "b", 1)]
 
 
 def test_cues_agree_with_pysubs2(tmp_path):

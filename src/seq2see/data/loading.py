@@ -52,9 +52,9 @@ class Loader:
     ) -> tuple[list[NDArray[np.uint32]], list[NDArray[np.uint32]]]:
         """Subword dropout; the text comes back from the ids, which decode exactly."""
         sides = []
-        for side, (tokenizer, given) in enumerate(zip(self.tokenizers, (sources, targets), strict=True)):
+        for side, (tokenizer, sentences) in enumerate(zip(self.tokenizers, (sources, targets), strict=True)):
             fresh = []
-            for ids, pair in zip(given, pairs.tolist(), strict=True):
+            for ids, pair in zip(sentences, pairs.tolist(), strict=True):
                 seed = zlib.crc32(repr((self.order.seed, epoch, pair, side)).encode())
                 text = tokenizer.decode(ids.tolist())
                 pieces = tokenizer.ids_batch([text], dropout=self.dropout, seed=seed)[0]
@@ -76,9 +76,9 @@ def make_batch(sources: Sequence[NDArray[np.uint32]], targets: Sequence[NDArray[
         target_in[row, 1 : end + 1] = target_ids
         target_out[row, :end] = target_ids
         target_out[row, end] = EOS
-    said = torch.from_numpy(target_out)
-    words = torch.from_numpy(source)
-    return Batch(words, masks.padding(words), torch.from_numpy(target_in), said, said != PAD)
+    source_tensor, target_tensor = torch.from_numpy(source), torch.from_numpy(target_out)
+    mask = masks.padding(source_tensor)
+    return Batch(source_tensor, mask, torch.from_numpy(target_in), target_tensor, target_tensor != PAD)
 
 
 def link_matrix(store: Store, pairs: Indices, batch: Batch) -> Tensor:

@@ -130,10 +130,10 @@ def learn(texts: Iterable[str], config: TokenizerConfig) -> Pieces:
 
 
 def _characters(texts: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    characters: set[str] = set()
     for text in texts:
-        found.update(text)
-    return found
+        characters.update(text)
+    return characters
 
 
 def _with_alphabet(alphabet: set[str], config: TokenizerConfig) -> tuple[str, ...]:

@@ -87,9 +87,9 @@ class Tokenizer:
         cuts: Iterable[tuple[list[int], Iterable[Span]]]
         if self.config.in_bytes:  # nothing is unknown, so the lengths of the pieces tell where they lie
             batch = self._backend.encode_batch_fast(spellings)
-            cuts = ((ids, self._spans(ids)) for ids in (found.ids for found in batch))
+            cuts = ((ids, self._spans(ids)) for ids in (encoding.ids for encoding in batch))
         else:
-            cuts = ((found.ids, found.offsets) for found in self._backend.encode_batch(spellings))
+            cuts = ((encoding.ids, encoding.offsets) for encoding in self._backend.encode_batch(spellings))
         return [
             self._encoding(text, ids, spans, origins)
             for text, (ids, spans), (_, origins) in zip(texts, cuts, written, strict=True)
@@ -100,7 +100,7 @@ class Tokenizer:
         spellings = [self._spelling.write(text) for text in texts]
         if dropout:
             return [self._cut(spelling, dropout, seed)[0] for spelling in spellings]
-        return [found.ids for found in self._backend.encode_batch_fast(spellings)]
+        return [encoding.ids for encoding in self._backend.encode_batch_fast(spellings)]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text that ids spell, special entries left out. Any ids of this vocabulary give a text."""
@@ -202,12 +202,12 @@ class Tokenizer:
     def _names(self, ids: Iterable[int]) -> list[str]:
         """The spelling of each id; that of a special one is empty."""
         names = self._pieces.names
-        found = []
+        spellings = []
         for index in ids:
             if not 0 <= index < len(names):
                 raise DataError(f"id {index} is outside a vocabulary of {len(names)}")
-            found.append(names[index] if index > UNK else "")
-        return found
+            spellings.append(names[index] if index > UNK else "")
+        return spellings
 
     @cached_property
     def _lengths(self) -> list[int]:
