@@ -10,11 +10,12 @@ those marked slow, and stop at the first that fails. The tree itself is never ch
 
 import argparse
 import compileall
+import multiprocessing
 import os
 import py_compile
 import re
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -29,7 +30,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/seq2see")
 LONGEST = 900  # seconds for the tests of one fault
 
-_VERDICT = re.compile(r"^(FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+# A server that has imported torch forks a child for every fault: importing it takes longer than most tests.
+_SERVER = multiprocessing.get_context("forkserver")
+_VERDICT = re.compile(r"^(FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 class Fault(NamedTuple):
@@ -252,6 +255,8 @@ def main() -> int:
         for fault in faults:
             print(f"{fault.name:30} {fault.file}: {fault.old!r} -> {fault.new!r}   {' '.join(fault.tests)}")
         return 0
+    os.environ["OMP_NUM_THREADS"] = "1"
+    _SERVER.set_forkserver_preload(["numpy", "pydantic", "pytest", "tokenizers", "torch", "typer"])
     verdicts = []
     for verdict in _plant_all(faults, options.jobs):
         verdicts.append(verdict)
@@ -315,24 +320,37 @@ def _run(copy: Path, tests: tuple[str, ...]) -> tuple[str | None, str]:
     lacking = [test for test in tests if not (ROOT / test).exists()]
     if lacking:
         return None, f"STALE: there is no {', '.join(lacking)}"
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
-    command += ["--hypothesis-profile=unshrunk", *tests]
-    # hypothesis keeps what failed and tries it first: every fault has to be found anew
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "OMP_NUM_THREADS": "1", "COLUMNS": "400"}
-    environment |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis")}
-    try:
-        ended = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
-        )
-    except subprocess.TimeoutExpired:
+    process = _SERVER.Process(target=_in_child, args=(copy, tests))
+    process.start()
+    process.join(LONGEST)
+    if process.is_alive():
+        os.killpg(process.pid or 0, signal.SIGKILL)
+        process.join()
         return None, f"UNCLEAR: the tests take more than {LONGEST} s"
     shutil.rmtree(copy / "hypothesis", ignore_errors=True)
-    if ended.returncode == 0:
+    output = (copy / "output").read_text()
+    if process.exitcode == 0:
         return None, ""
-    found = _VERDICT.search(ended.stdout)
-    if ended.returncode != 1 or found is None:
-        return None, f"UNCLEAR: pytest ends with {ended.returncode}: {(ended.stdout + ended.stderr).strip()[-200:]!r}"
+    found = _VERDICT.search(output)
+    if process.exitcode != 1 or found is None:
+        return None, f"UNCLEAR: pytest ends with {process.exitcode}: {output.strip()[-200:]!r}"
     return found[2], ""
+
+
+def _in_child(copy: Path, tests: tuple[str, ...]) -> None:
+    os.setsid()
+    os.chdir(ROOT)
+    with (copy / "output").open("wb") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "COLUMNS": "400"}
+    # hypothesis keeps what failed and tries it first: every fault has to be found anew
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(copy / "hypothesis")
+    sys.path.insert(0, str(copy / "src"))
+    import pytest
+
+    options = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "--hypothesis-profile=unshrunk"]
+    sys.exit(int(pytest.main([*options, *tests])))
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ def test_a_strict_compiler_accepts_any_translation(tmp_path, translate):
     if (msgfmt := shutil.which("msgfmt")) is None:
         pytest.skip("msgfmt of gettext is not installed")
     command = [msgfmt, "--check", "-o", "/dev/null", str(tmp_path / "out.a.po")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 
