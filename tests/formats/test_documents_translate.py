@@ -58,7 +58,7 @@ texts = st.text(max_size=40) | st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_what_was_taken_apart_goes_together_again(text):
     text = text.encode("utf-8", "replace").decode()
@@ -265,7 +265,7 @@ def test_pieces_can_be_sent_anywhere(tmp_path):
     assert (outcome.translated, outcome.problems) == (1, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["po", "xliff", "srt", "vtt", "jsonl"]))
 def test_any_bytes_are_translated_or_refused_in_one_line(tmp_path_factory, data, kind):
     folder = tmp_path_factory.getbasetemp() / "bytes"
