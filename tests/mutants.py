@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
     seconds: float
 
 
-# file below src/seq2see | tests that have to notice, below tests
+# file below src/seq2see | tests that have to notice, below tests: files, or FILE::TEST
 #     name of the fault: what stands there  ->  what is planted
 FAULTS = r"""
 text/tokenizer.py | text/test_tokenizer.py
@@ -98,7 +98,7 @@ attention/normalise.py | attention/test_mechanisms.py
     hidden row not zero: dim=-1).masked_fill(~allowed, 0.0)  ->  dim=-1)
 attention/normalise.py | attention/test_formulas.py attention/test_mechanisms.py
     sparsemax too wide: 1 + rank * descending  ->  2 + rank * descending
-attention/scopes.py | attention/test_formulas.py
+attention/scopes.py | attention/test_mechanisms.py
     Gaussian too wide: sigma = self.window / 2  ->  sigma = self.window
 masks.py | test_masks.py attention/test_mechanisms.py
     causal hides itself: unsqueeze(1) <= query  ->  unsqueeze(1) < query
@@ -111,7 +111,7 @@ attention/positions.py | attention/test_positions.py
     slopes between powers: -4 * (2 * head + 1)  ->  -4 * (2 * head + 2)
 models/recurrent.py | models/test_recurrent.py contracts/test_families.py
     summary of the word before: (lengths - 1).clamp(min=0)  ->  (lengths - 2).clamp(min=0)
-models/recurrent.py | models/test_recurrent.py
+models/recurrent.py | look/test_walkthrough.py::test_the_gates_are_those_of_the_step
     GRU gate inverted: (1 - z) * n + z * hidden  ->  z * n + (1 - z) * hidden
 models/rnnsearch.py | models/test_papers.py
     maxout reads the next state: before.cells if self.config.maxout  ->  after.cells if self.config.maxout
@@ -317,7 +317,7 @@ def _changed(file: Path, old: str, new: str) -> Iterator[None]:
 
 def _run(copy: Path, tests: tuple[str, ...]) -> tuple[str | None, str]:
     """The test that fails, or why nothing can be said."""
-    lacking = [test for test in tests if not (ROOT / test).exists()]
+    lacking = [test for test in tests if not (ROOT / test.partition("::")[0]).exists()]
     if lacking:
         return None, f"STALE: there is no {', '.join(lacking)}"
     process = _SERVER.Process(target=_in_child, args=(copy, tests))
