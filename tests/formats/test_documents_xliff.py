@@ -260,7 +260,7 @@ inline = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(inline, st.none() | plain), max_size=4), st.booleans())
 def test_any_source_gets_a_target_with_the_same_elements(tmp_path_factory, units, preserve):
     folder = tmp_path_factory.getbasetemp() / "xliff"

@@ -59,7 +59,7 @@ ODD = [
 ]
 HANGUL = st.text(st.characters(min_codepoint=0x1100, max_codepoint=0x11FF) | st.sampled_from("가각힣갂 a"))
 ANY = st.text() | HANGUL | st.text(st.sampled_from("the cats마음학교 \t\n<s>/▁😀é")) | st.sampled_from(ODD)
-FAST = settings(max_examples=80, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 every_kind = pytest.mark.parametrize(("scheme", "in_jamo"), [(s, j) for s in SCHEMES for j in (False, True)])
 
@@ -260,6 +260,19 @@ def test_texts_are_read_one_by_one(scheme: Scheme) -> None:
             yield f"text {number % 7}"
 
     assert Tokenizer.train(texts(), TokenizerConfig(scheme=scheme)).size >= 260
+
+
+def test_words_are_learned_by_how_often_they_are_seen() -> None:
+    texts = ["rare often twice often twice often"]
+
+    def learned(**settings: int) -> set[str]:
+        config = TokenizerConfig.model_validate({"scheme": "word", "byte_fallback": False, **settings})
+        tokenizer = Tokenizer.train(texts, config)
+        return {word for word in texts[0].split() if UNK not in tokenizer.encode(f"often {word}").ids}
+
+    assert learned(vocabulary=600, min_frequency=2) == {"often", "twice"}
+    assert learned(vocabulary=600, min_frequency=1) == {"rare", "often", "twice"}
+    assert learned(vocabulary=len(SPECIALS) + 1, min_frequency=1) == {"often"}
 
 
 def test_special_names_cannot_be_learned() -> None:
