@@ -1,19 +1,16 @@
-# install, check, test, test-slow, demo: nothing else to learn.
+# demo, install, check, test, test-slow: nothing else to learn.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/pip install --disable-pip-version-check -q -c constraints.txt
 
-.PHONY: install check test test-slow demo clean
+.PHONY: demo install check test test-slow clean
 
-install: $(STAMP)
+# With and without attention, side by side. Done once it is shown again at once; `rm -rf runs/demo` trains anew.
+demo: $(VENV)/.core
+	$(BIN)/seq2see demo --out runs/demo
 
-# torch comes first and alone: a package that asks for "torch" would otherwise pull a newer build with CUDA.
-$(STAMP): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check -q -c constraints.txt torch
-	$(BIN)/pip install --disable-pip-version-check -q -c constraints.txt -e '.[plot,serve,fast,ctranslate2,speech,scale,korean,tensorboard,dev]'
-	touch $(STAMP)
+install: $(VENV)/.installed
 
 check: install
 	$(BIN)/ruff format --check .
@@ -21,14 +18,23 @@ check: install
 	$(BIN)/mypy
 
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: install
 	$(BIN)/python -m pytest -m slow -rA
 
-# With and without attention, side by side. Done once it is shown again at once; `rm -rf runs/demo` trains anew.
-demo: install
-	$(BIN)/seq2see demo --out runs/demo
+# What the demo needs: the package and its own dependencies, no extra.
+# torch comes first and alone: a package that asks for "torch" would otherwise pull a newer build with CUDA.
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) torch
+	$(PIP) -e .
+	touch $@
+
+# Everything that the package, its tests and its benchmarks use, on top of that and in the same environment.
+$(VENV)/.installed: $(VENV)/.core
+	$(PIP) -e '.[plot,fast,speech,tensorboard,dev]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -19,13 +19,16 @@ from pathlib import Path
 
 def write_pairs(path: Path, count: int) -> None:
     """Sentences over 5,000 made-up words, 3 to 15 words long; the target is the source with its words changed."""
-    made = random.Random(0)
-    words = ["".join(made.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(made.randint(2, 8))) for _ in range(5000)]
+    generator = random.Random(0)
+    words = [
+        "".join(generator.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(generator.randint(2, 8)))
+        for _ in range(5000)
+    ]
     others = [word[::-1] for word in words]
     with path.open("w") as file:
         for _ in range(count):
-            chosen = [made.randrange(5000) for _ in range(made.randint(3, 15))]
-            file.write(" ".join(words[i] for i in chosen) + "\t" + " ".join(others[i] for i in chosen) + "\n")
+            indices = [generator.randrange(5000) for _ in range(generator.randint(3, 15))]
+            file.write(" ".join(words[i] for i in indices) + "\t" + " ".join(others[i] for i in indices) + "\n")
 
 
 def measure(count: int) -> dict[str, float]:

@@ -46,21 +46,21 @@ def their_transformer(ours: Weights) -> Weights:
 
 
 def their_block(ours: Weights, attentions: Mapping[str, str], norms: Mapping[str, str], order: Tensor) -> Weights:
-    found = {}
+    theirs = {}
     for our_name, their_name in attentions.items():
         for part, layer in {"query": "q_layer", "key": "k_layer", "value": "v_layer"}.items():
-            found[f"{their_name}.{layer}.weight"] = ours[f"{our_name}.{part}_projection.weight"][:, order]
-            found[f"{their_name}.{layer}.bias"] = ours[f"{our_name}.{part}_projection.bias"]
+            theirs[f"{their_name}.{layer}.weight"] = ours[f"{our_name}.{part}_projection.weight"][:, order]
+            theirs[f"{their_name}.{layer}.bias"] = ours[f"{our_name}.{part}_projection.bias"]
         for kind in KINDS:
-            found[f"{their_name}.output_layer.{kind}"] = ours[f"{our_name}.output_projection.{kind}"][order]
+            theirs[f"{their_name}.output_layer.{kind}"] = ours[f"{our_name}.output_projection.{kind}"][order]
     for our_name, their_name in {**norms, "feed_forward_residual": "feed_forward.layer_norm"}.items():
         for kind in KINDS:
-            found[f"{their_name}.{kind}"] = ours[f"{our_name}.norm.{kind}"][order]
-    found["feed_forward.pwff_layer.0.weight"] = ours["feed_forward.widen.weight"][:, order]
-    found["feed_forward.pwff_layer.0.bias"] = ours["feed_forward.widen.bias"]
+            theirs[f"{their_name}.{kind}"] = ours[f"{our_name}.norm.{kind}"][order]
+    theirs["feed_forward.pwff_layer.0.weight"] = ours["feed_forward.widen.weight"][:, order]
+    theirs["feed_forward.pwff_layer.0.bias"] = ours["feed_forward.widen.bias"]
     for kind in KINDS:
-        found[f"feed_forward.pwff_layer.3.{kind}"] = ours[f"feed_forward.narrow.{kind}"][order]
-    return found
+        theirs[f"feed_forward.pwff_layer.3.{kind}"] = ours[f"feed_forward.narrow.{kind}"][order]
+    return theirs
 
 
 def layers_of(weights: Weights, side: str) -> int:

@@ -21,26 +21,26 @@ import psutil
 
 
 def write_lines(path: Path, count: int) -> None:
-    made = random.Random(0)
+    generator = random.Random(0)
     letters = "abcdefghij0123456789"
     with path.open("w") as file:
         for _ in range(count):
-            file.write(" ".join(made.choice(letters) for _ in range(made.randint(5, 8))) + "\n")
+            file.write(" ".join(generator.choice(letters) for _ in range(generator.randint(5, 8))) + "\n")
 
 
 def make_run(out: Path) -> None:
     command = [sys.executable, "-m", "seq2see", "train", "builtin:copy", "--model", "rnn", "--size", "tiny"]
     settings = ["training.steps=150", "training.threads=1", "training.learning_rate=4e-3"]
-    words = [word for setting in settings for word in ("--set", setting)]
-    subprocess.run([*command, "--out", str(out), *words], check=True, stderr=subprocess.DEVNULL)
+    flags = [flag for setting in settings for flag in ("--set", setting)]
+    subprocess.run([*command, "--out", str(out), *flags], check=True, stderr=subprocess.DEVNULL)
 
 
 def resident(process: psutil.Process) -> float:
     """Megabytes of a process and its children; pages they share count once for each, so this is an upper bound."""
     total = 0
-    for one in (process, *process.children(recursive=True)):
+    for member in (process, *process.children(recursive=True)):
         try:
-            total += one.memory_info().rss
+            total += member.memory_info().rss
         except psutil.NoSuchProcess:
             continue
     return total / 1e6
@@ -52,7 +52,7 @@ def translate(run: Path, source: Path, out: Path, workers: int) -> tuple[float, 
     began = time.monotonic()
     child = subprocess.Popen([*command, "--workers", str(workers), "--max-length", "12"], stderr=subprocess.DEVNULL)
     process, part = psutil.Process(child.pid), out.with_name(out.name + ".part")
-    seen: list[tuple[int, float]] = []
+    usage: list[tuple[int, float]] = []
     written = offset = 0
     while child.poll() is None:
         time.sleep(0.5)
@@ -61,12 +61,12 @@ def translate(run: Path, source: Path, out: Path, workers: int) -> tuple[float, 
                 file.seek(offset)
                 fresh = file.read()
             offset, written = offset + len(fresh), written + fresh.count(b"\n")
-            seen.append((written, resident(process)))
+            usage.append((written, resident(process)))
         except (FileNotFoundError, psutil.NoSuchProcess):
             continue
     if child.returncode:
         raise SystemExit("translate failed")
-    return time.monotonic() - began, seen
+    return time.monotonic() - began, usage
 
 
 def main() -> None:
@@ -79,13 +79,13 @@ def main() -> None:
         run, source, out = Path(folder) / "run", Path(folder) / "in.txt", Path(folder) / "out.txt"
         make_run(run)
         write_lines(source, arguments.lines)
-        seconds, seen = translate(run, source, out, arguments.workers)
+        seconds, usage = translate(run, source, out, arguments.workers)
         with out.open("rb") as file:
             lines = sum(1 for _ in file)
     if lines != arguments.lines:
         raise SystemExit(f"{arguments.lines} lines in, {lines} lines out")
-    early = [megabytes for written, megabytes in seen if written >= 10_000][:1] or [seen[-1][1]]
-    late = max((megabytes for written, megabytes in seen if written >= 10_000), default=seen[-1][1])
+    early = [megabytes for written, megabytes in usage if written >= 10_000][:1] or [usage[-1][1]]
+    late = max((megabytes for written, megabytes in usage if written >= 10_000), default=usage[-1][1])
     row = {
         "lines": lines,
         "workers": arguments.workers,

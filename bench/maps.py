@@ -94,16 +94,16 @@ MECHANISMS = {
 
 
 def seq2see(*words: str, text: str | None = None, capture: bool = False) -> str:
-    """One command of ours, `text` on its stdin; what it says on stdout if asked for."""
+    """Runs one command with `text` on its stdin; returns its stdout if captured."""
     command = [sys.executable, "-m", "seq2see", *words]
-    told = subprocess.PIPE if capture else None
+    stdout = subprocess.PIPE if capture else None
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, check=True, env=environment, text=True, input=text, stdout=told).stdout or ""
+    return subprocess.run(command, check=True, env=environment, text=True, input=text, stdout=stdout).stdout or ""
 
 
 def short_pairs(split: corpora.Split, count: int) -> list[corpora.Example]:
     every = corpora.examples(CORPUS, split, limit=1_000_000)
-    return list(islice((one for one in every if len(one.target.split()) <= LONGEST), count))
+    return list(islice((example for example in every if len(example.target.split()) <= LONGEST), count))
 
 
 def write_pairs(runs: Path) -> None:
@@ -112,9 +112,9 @@ def write_pairs(runs: Path) -> None:
         return
     files: tuple[tuple[corpora.Split, str, int], ...] = (("train", "pairs.tsv", PAIRS), ("test", "unseen.tsv", UNSEEN))
     for split, file, count in files:
-        lines = [f"{one.source}\t{one.target}\n" for one in short_pairs(split, count)]
+        lines = [f"{example.source}\t{example.target}\n" for example in short_pairs(split, count)]
         atomic.write_file(runs / file, "".join(lines).encode())
-    gold = [pharaoh(one.alignment or ()) + "\n" for one in short_pairs("test", UNSEEN)]
+    gold = [pharaoh(example.alignment or ()) + "\n" for example in short_pairs("test", UNSEEN)]
     atomic.write_file(runs / "unseen.gold", "".join(gold).encode())
 
 
@@ -141,18 +141,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=Path, default=Path("runs/maps"), help="where the models are kept")
     parser.add_argument("--only", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS), help="some of them")
-    chosen = parser.parse_args()
-    chosen.runs.mkdir(parents=True, exist_ok=True)
-    write_pairs(chosen.runs)
+    options = parser.parse_args()
+    options.runs.mkdir(parents=True, exist_ok=True)
+    write_pairs(options.runs)
     MAPS.mkdir(exist_ok=True)
-    for name in chosen.only:
-        run = train(name, chosen.runs)
-        unseen = [str(chosen.runs / "unseen.tsv"), "--gold", str(chosen.runs / "unseen.gold")]
+    for name in options.only:
+        run = train(name, options.runs)
+        unseen = [str(options.runs / "unseen.tsv"), "--gold", str(options.runs / "unseen.gold")]
         figures = json.loads(seq2see("align", str(run), *unseen, "--json", capture=True))
         draw(name, run)
-        said = seq2see("translate", str(run), text=f"{SOURCE}\n", capture=True).strip()
+        translation = seq2see("translate", str(run), text=f"{SOURCE}\n", capture=True).strip()
         place = f"layer {figures['layer']}, head {figures['head']}"
-        print(f"{name:<15} AER {figures['aer']:.3f} ({place})  {said}", flush=True)
+        print(f"{name:<15} AER {figures['aer']:.3f} ({place})  {translation}", flush=True)
 
 
 if __name__ == "__main__":

@@ -81,9 +81,9 @@ class Recorder(TorchDispatchMode):
         name = func._schema.name
         result = func(*args, **kwargs)
         self.operations += 1
-        for made in result if isinstance(result, tuple | list) else (result,):
-            if isinstance(made, Tensor):
-                self.largest = max(self.largest, made.untyped_storage().nbytes() // made.element_size())
+        for output in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(output, Tensor):
+                self.largest = max(self.largest, output.untyped_storage().nbytes() // output.element_size())
         if func in PRODUCTS:
             self._again(func, [self._twin(arg) for arg in args], {key: self._twin(arg) for key, arg in kwargs.items()})
         elif name == FUSED_ATTENTION:
@@ -259,10 +259,10 @@ def additive_sizes() -> list[dict[str, Any]]:
             attention(query.requires_grad_(), keys.requires_grad_(), need_weights=False)[0].sum().backward()
         return recorder.largest
 
-    found = []
+    sizes = []
     for rows, length in ((ROWS, LENGTH), (ROWS, 60), (64, 100)):
         whole = rows * length * length * 256
-        found.append(
+        sizes.append(
             {
                 "rows": rows,
                 "length": length,
@@ -271,7 +271,7 @@ def additive_sizes() -> list[dict[str, Any]]:
                 "budget": scores.ADDITIVE_BUDGET,
             }
         )
-    return found
+    return sizes
 
 
 def facts() -> dict[str, Any]:

@@ -51,8 +51,15 @@ def training(voice: Voice, run: Path, updates: int) -> dict[str, float]:
     some = train[:: max(1, len(train) // 600)]
     config = voice.model.config
     with tempfile.TemporaryDirectory() as folder:
-        given = (some, {}, voice.letters, config.audio)
-        recordings = record(Path(folder) / "bench.npy", *given, longest=config.lessons.longest, counting=lambda _: None)
+        recordings = record(
+            Path(folder) / "bench.npy",
+            some,
+            {},
+            voice.letters,
+            config.audio,
+            longest=config.lessons.longest,
+            counting=lambda _: None,
+        )
     exam = Exam(recordings, recordings, [])
     task = VoiceTask(voice.model, recordings, exam, seed=0, samples=run, device=torch.device("cpu"))
     task.plan(1000)
@@ -84,13 +91,13 @@ def synthesis(voice: Voice, texts: Sequence[str]) -> dict[str, float]:
     seconds = sum(voice.speak(text).seconds for text in texts)
     one_by_one = seconds / (time.process_time() - began)
     began = time.process_time()
-    together = sum(said.seconds for said in voice.speak_all(texts)) / (time.process_time() - began)
+    together = sum(speech.seconds for speech in voice.speak_all(texts)) / (time.process_time() - began)
     ids = [voice.letters.ids(text) for text in texts]
     began = time.process_time()
-    said = [voice.model.speak(padded_ids([one]))[0].mel for one in ids]
+    mels = [voice.model.speak(padded_ids([letters]))[0].mel for letters in ids]
     network = time.process_time() - began
     began = time.process_time()
-    for mel in said:
+    for mel in mels:
         audio.griffin_lim(mel, voice.model.config.audio)
     return {
         "seconds": seconds,
@@ -111,24 +118,23 @@ def main() -> None:
     torch.set_num_threads(1)
     voice = Voice.load(options.run)
     _, held_out = read_corpus(voice.config.data.train[0])
-    texts = [one.text for one in held_out if voice.letters.can_spell(one.text)][: options.texts]
-    made, trained = synthesis(voice, texts), training(voice, options.run, options.updates)
+    texts = [held.text for held in held_out if voice.letters.can_spell(held.text)][: options.texts]
+    spoken, trained = synthesis(voice, texts), training(voice, options.run, options.updates)
     parameters = sum(np.prod(parameter.shape) for parameter in voice.model.parameters())
-    report = {"load": os.getloadavg()[0], "parameters": int(parameters), "synthesis": made, "training": trained}
+    report = {"load": os.getloadavg()[0], "parameters": int(parameters), "synthesis": spoken, "training": trained}
     if options.json:
         print(json.dumps(report, indent=2))
         return
     print(f"{int(parameters):,} parameters, one thread, load average {report['load']:.1f}")
     speed = f"{trained['speech_seconds_a_second']:.0f} s of speech a second"
-    rate = f"{trained['share_of_matmul_rate']:.0%} of the matmul rate"
-    print(f"training: {trained['seconds_an_update']:.3f} s an update, {speed}, {rate}")
-    print(f"synthesis of {len(texts)} texts, {made['seconds']:.0f} s of speech; seconds of speech a second:")
+    share = f"{trained['share_of_matmul_rate']:.0%} of the matmul rate"
+    print(f"training: {trained['seconds_an_update']:.3f} s an update, {speed}, {share}")
+    print(f"synthesis of {len(texts)} texts, {spoken['seconds']:.0f} s of speech; seconds of speech a second:")
     for name in ("one_by_one", "side_by_side", "network", "griffin_lim"):
-        print(f"  {name.replace('_', ' '):14}{made[name]:8.1f}")
-    passed = made["one_by_one"] >= GOAL
-    print(
-        f"{'PASS' if passed else 'FAIL'}  at least {GOAL:.0f} times faster than it is spoken: {made['one_by_one']:.1f}"
-    )
+        print(f"  {name.replace('_', ' '):14}{spoken[name]:8.1f}")
+    rate = spoken["one_by_one"]
+    verdict = "PASS" if rate >= GOAL else "FAIL"
+    print(f"{verdict}  at least {GOAL:.0f} times faster than it is spoken: {rate:.1f}")
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ class Turns:
 
 
 def our_settings(data: Path, family: str) -> dict[str, Any]:
-    """What `seq2see train --set ...` would be told."""
+    """The settings of `seq2see train --set ...`."""
     train = [str(data / f"train.lc.norm.tok.{side}.gz") for side in ("de", "en")]
     valid = [str(data / f"val.lc.norm.tok.{side}.gz") for side in ("de", "en")]
     return {
@@ -379,18 +379,18 @@ def measure(family: str, options: argparse.Namespace, work: Path) -> dict[str, A
 
 
 def speeds(entry: Mapping[str, Any]) -> str:
-    said = [f"{who} {rate(entry[who], 'cpu'):,.0f} tokens/s" for who in ("ours", "theirs") if who in entry]
-    return f"{', '.join(said)} (CPU clock), load {entry['load']:.1f}"
+    parts = [f"{who} {rate(entry[who], 'cpu'):,.0f} tokens/s" for who in ("ours", "theirs") if who in entry]
+    return f"{', '.join(parts)} (CPU clock), load {entry['load']:.1f}"
 
 
 def rate(turn: Mapping[str, Any], clock: str) -> float:
     return float(turn["tokens"] / turn[clock])
 
 
-def summary(found: Mapping[str, Any]) -> dict[str, Any]:
+def summary(measurement: Mapping[str, Any]) -> dict[str, Any]:
     """Medians over the rounds; a ratio is taken within each round."""
-    rounds, flops = found["rounds"], found["flops_per_token"]
-    result: dict[str, Any] = {"family": found["family"], "flops_per_token": flops}
+    rounds, flops = measurement["rounds"], measurement["flops_per_token"]
+    result: dict[str, Any] = {"family": measurement["family"], "flops_per_token": flops}
     for clock in CLOCKS:
         figures = {"ours": statistics.median(rate(entry["ours"], clock) for entry in rounds)}
         if "theirs" in rounds[0]:
@@ -409,7 +409,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goals(rows: list[dict[str, Any]]) -> Iterator[tuple[str, str, bool]]:
-    """What was asked, what was found (CPU clock), and whether it is enough."""
+    """The goal, the figure (CPU clock), and whether it is reached."""
     for row in rows:
         figures, name = row["cpu"], row["family"]
         least = TRANSFORMER_GOAL if name == "transformer" else RNN_GOAL
@@ -501,9 +501,9 @@ def read_options() -> argparse.Namespace:
 def run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     before = machine()
     size = write_pieces(options.data, work)
-    found = [measure(family, options, work) for family in options.families]
-    rows = [summary(entry) for entry in found]
-    rates = [entry["matmul"] for family in found for entry in family["rounds"]]
+    measurements = [measure(family, options, work) for family in options.families]
+    rows = [summary(measurement) for measurement in measurements]
+    rates = [entry["matmul"] for family in measurements for entry in family["rounds"]]
     return {
         "machine": before,
         "load_after": os.getloadavg(),
@@ -515,8 +515,8 @@ def run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
             for name in MATMULS
         },
         "rows": rows,
-        "goals": [{"goal": goal, "found": said, "passed": passed} for goal, said, passed in goals(rows)],
-        "turns": found,
+        "goals": [{"goal": goal, "found": figure, "passed": passed} for goal, figure, passed in goals(rows)],
+        "turns": measurements,
     }
 
 

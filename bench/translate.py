@@ -65,17 +65,17 @@ Rounds = Mapping[str, list[Mapping[str, float]]]  # of ours and theirs
 
 
 def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
-    """Asked on standard input for a beam and a file; says how long it took and writes the translations."""
+    """Reads requests (a beam and a file) from stdin, writes the translations, answers with the seconds they took."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is log
     print(json.dumps({}), file=answers, flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        lines = Path(asked["source"]).read_text().splitlines()
+        request = json.loads(line)
+        lines = Path(request["source"]).read_text().splitlines()
         wall, cpu = time.perf_counter(), time.process_time()
-        said = translate(asked["beam"], lines)
+        translations = translate(request["beam"], lines)
         took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-        Path(asked["out"]).write_text("".join(f"{one}\n" for one in said))
+        Path(request["out"]).write_text("".join(f"{translation}\n" for translation in translations))
         print(json.dumps(took), file=answers, flush=True)
 
 
@@ -88,7 +88,7 @@ def our_worker(run: str, engine: Any) -> None:
 
     def translate(beam: int, lines: list[str]) -> list[str]:
         config = SearchConfig(beam=beam, length_penalty="gnmt", alpha=ALPHA)
-        return [one.text for one in translator.translate_all(lines, config)]
+        return [translation.text for translation in translator.translate_all(lines, config)]
 
     answer(translate)
 
@@ -108,7 +108,7 @@ def their_worker(folder: str) -> None:
         data.reset_cache()
         for line in lines:
             data.set_item(line)
-        _, _, said, *_ = prediction.predict(
+        _, _, hypotheses, *_ = prediction.predict(
             model=model,
             data=data,
             compute_loss=False,
@@ -120,7 +120,7 @@ def their_worker(folder: str) -> None:
             args=args.test,
             autocast=args.autocast,
         )
-        return list(said)
+        return list(hypotheses)
 
     answer(translate)
 
@@ -139,35 +139,35 @@ def their_program(config: str) -> None:
 
 
 class Worker:
-    """A process that translates whenever it is asked."""
+    """A process that translates on request."""
 
-    def __init__(self, python: str, kind: str, given: Path, log: Path) -> None:
+    def __init__(self, python: str, kind: str, model: Path, log: Path) -> None:
         self.log = log
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                [python, HERE, "--worker", kind, str(given)],
+                [python, HERE, "--worker", kind, str(model)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=file,
                 text=True,
                 env=environment(1),
             )
-        self._hear()
+        self._read_answer()
 
     def ask(self, beam: int, source: Path, out: Path) -> dict[str, float]:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"beam": beam, "source": str(source), "out": str(out)}) + "\n")
         self.process.stdin.flush()
-        return self._hear()
+        return self._read_answer()
 
-    def _hear(self) -> dict[str, float]:
+    def _read_answer(self) -> dict[str, float]:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             last = "\n".join(self.log.read_text().splitlines()[-15:])
             raise SystemExit(f"a worker ended early; the last lines of {self.log}:\n{last}")
-        heard: dict[str, float] = json.loads(line)
-        return heard
+        answer: dict[str, float] = json.loads(line)
+        return answer
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -183,8 +183,8 @@ def environment(threads: int) -> dict[str, str]:
 def program(command: Sequence[str], source: Path, out: Path, threads: int, log: Path) -> dict[str, float]:
     """Runs it to its end; its seconds, those of its children included."""
     began = time.perf_counter()
-    with source.open() as given, out.open("w") as said, log.open("w") as errors:
-        child = subprocess.Popen(command, stdin=given, stdout=said, stderr=errors, env=environment(threads))
+    with source.open() as stdin, out.open("w") as stdout, log.open("w") as stderr:
+        child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment(threads))
         _, status, usage = os.wait4(child.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed:\n{log.read_text()[-2000:]}")
@@ -214,8 +214,8 @@ def train_model(name: str, folder: Path, data: Path, minutes: float) -> None:
         },
     }
     tell(f"{name}: training for {minutes:g} minutes")
-    given = {"valid": pairs["val"], "model": family, "time_limit": 60 * minutes, "settings": settings}
-    train(pairs["train"], out=folder, quiet=True, **given)
+    arguments = {"valid": pairs["val"], "model": family, "time_limit": 60 * minutes, "settings": settings}
+    train(pairs["train"], out=folder, quiet=True, **arguments)
 
 
 class Texts:
@@ -259,9 +259,11 @@ def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) ->
     target = texts.cut(run)
     rows = []
     for beam in BEAMS:
-        found = in_memory(name, beam, options.rounds, work, workers, texts, target)
+        memory = in_memory(name, beam, options.rounds, work, workers, texts, target)
         shell = end_to_end(name, beam, options, work, folder, texts)
-        rows += [{"model": name, "beam": beam, "engine": engine, **found[engine], **shell[engine]} for engine in found]
+        rows += [
+            {"model": name, "beam": beam, "engine": engine, **memory[engine], **shell[engine]} for engine in memory
+        ]
     for worker in workers.values():
         worker.close()
     return rows
@@ -270,38 +272,38 @@ def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) ->
 def in_memory(
     name: str, beam: int, rounds: int, work: Path, workers: Mapping[str, Worker], texts: Texts, target: Any
 ) -> dict[str, dict[str, Any]]:
-    """For each engine of ours what was found."""
+    """The measurements of each engine of ours."""
     outs = {who: work / f"{name}.{beam}.{who}" for who in workers}
     took: dict[str, list[Mapping[str, float]]] = {who: [] for who in workers}
     for number in range(rounds):
         for who, worker in workers.items():
             took[who].append(worker.ask(beam, texts.pieces if who == "theirs" else texts.source, outs[who]))
-        tell(f"{name}, beam {beam}, round {number + 1} of {rounds}: {spoken(took, len(texts.references))}")
-    said = {who: out.read_text().splitlines() for who, out in outs.items() if who != "theirs"}
+        tell(f"{name}, beam {beam}, round {number + 1} of {rounds}: {last_round(took, len(texts.references))}")
+    translations = {who: out.read_text().splitlines() for who, out in outs.items() if who != "theirs"}
     theirs = {"theirs": read_pieces(outs["theirs"], target)} if "theirs" in outs else {}
-    found = {}
-    for engine, lines in said.items():
+    measured = {}
+    for engine, lines in translations.items():
         both = {"ours": lines, **theirs}
-        same = [one == other for one, other in zip(lines, both.get("theirs", lines), strict=True)]
-        found[engine] = {
+        same = [our == their for our, their in zip(lines, both.get("theirs", lines), strict=True)]
+        measured[engine] = {
             "in memory": {who: took[engine if who == "ours" else who] for who in both},
             "bleu": {who: bleu(each, texts.references) for who, each in both.items()},
             "equal": sum(same),
             "load": os.getloadavg()[0],
         }
-    return found
+    return measured
 
 
 def end_to_end(
     name: str, beam: int, options: argparse.Namespace, work: Path, folder: Path | None, texts: Texts
 ) -> dict[str, dict[str, Any]]:
-    """For each engine of ours what was found."""
-    found: dict[str, dict[str, Any]] = {engine: {} for engine in options.engines}
+    """The measurements of each engine of ours."""
+    measured: dict[str, dict[str, Any]] = {engine: {} for engine in options.engines}
     if not options.shell_rounds:
-        return found
+        return measured
     for kind, threads in {"end to end": 1, "all cores": len(os.sched_getaffinity(0))}.items():
         ours = [sys.executable, "-m", "seq2see", "translate", str(work / name), "--workers", str(threads)]
-        ours += ["--beam", str(beam), "--alpha", str(ALPHA), "--engine"]
+        ours += ["--beam", str(beam), "--engine"]  # its default length penalty is gnmt with ALPHA
         commands = {engine: [*ours, engine] for engine in options.engines}
         if folder is not None:
             commands["theirs"] = [options.joeynmt, HERE, "--worker", "program", str(folder / f"beam-{beam}.yaml")]
@@ -310,31 +312,31 @@ def end_to_end(
             for who, command in commands.items():
                 theirs = who == "theirs"
                 out, log = work / f"{name}.{beam}.{who}.shell", work / f"{name}.{beam}.{who}.shell.log"
-                given = texts.pieces if theirs else texts.source
-                took[who].append(program(command, given, out, threads if theirs else 1, log))
-        tell(f"{name}, beam {beam}, {kind}: {spoken(took, len(texts.references))}")
+                lines = texts.pieces if theirs else texts.source
+                took[who].append(program(command, lines, out, threads if theirs else 1, log))
+        tell(f"{name}, beam {beam}, {kind}: {last_round(took, len(texts.references))}")
         for engine in options.engines:
             both = {"ours": took[engine]} | ({"theirs": took["theirs"]} if "theirs" in took else {})
-            found[engine][kind] = both
-    return found
+            measured[engine][kind] = both
+    return measured
 
 
-def bleu(said: Sequence[str], references: Sequence[str]) -> float:
+def bleu(outputs: Sequence[str], references: Sequence[str]) -> float:
     import sacrebleu
 
-    return float(sacrebleu.corpus_bleu(said, [references], force=True).score)
+    return float(sacrebleu.corpus_bleu(outputs, [references], force=True).score)
 
 
 def speeds(rounds: Rounds, sentences: int, clock: str) -> dict[str, float]:
     """Sentences a second, medians over the rounds, and the ratio of the medians."""
-    found = {who: sentences / statistics.median(one[clock] for one in took) for who, took in rounds.items()}
-    return found | ({"ratio": found["ours"] / found["theirs"]} if "theirs" in found else {})
+    rates = {who: sentences / statistics.median(turn[clock] for turn in took) for who, took in rounds.items()}
+    return rates | ({"ratio": rates["ours"] / rates["theirs"]} if "theirs" in rates else {})
 
 
-def spoken(rounds: Rounds, sentences: int) -> str:
-    """The last round."""
-    found = {who: sentences / took[-1]["cpu"] for who, took in rounds.items()}
-    return ", ".join(f"{who} {figure:.1f}" for who, figure in found.items()) + " (sentences/s, CPU clock)"
+def last_round(rounds: Rounds, sentences: int) -> str:
+    """Its speeds, for the progress line."""
+    rates = {who: sentences / took[-1]["cpu"] for who, took in rounds.items()}
+    return ", ".join(f"{who} {figure:.1f}" for who, figure in rates.items()) + " (sentences/s, CPU clock)"
 
 
 def show(report: Mapping[str, Any]) -> None:
@@ -350,8 +352,8 @@ def show(report: Mapping[str, Any]) -> None:
         for kind in ("in memory", "end to end", "all cores"):
             if kind in row:
                 cells = "".join(_cells(speeds(row[kind], report["sentences"], clock)) for clock in CLOCKS)
-                told = f"{row['model']:16}{row['beam']:6}  {row['engine']:7}{kind:11}{cells}"
-                print(told + (_quality(row) if kind == "in memory" else ""))
+                line = f"{row['model']:16}{row['beam']:6}  {row['engine']:7}{kind:11}{cells}"
+                print(line + (_quality(row) if kind == "in memory" else ""))
     print()
     for goal in report["goals"]:
         print(f"{'PASS' if goal['passed'] else 'FAIL'}  {goal['goal']}: {goal['found']}")
@@ -424,11 +426,11 @@ def read_options() -> argparse.Namespace:
 def main() -> None:
     options = read_options()
     if options.worker:
-        kind, given = options.worker
+        kind, model = options.worker
         if kind.startswith("ours:"):
-            our_worker(given, kind.removeprefix("ours:"))
+            our_worker(model, kind.removeprefix("ours:"))
         else:
-            {"theirs": their_worker, "program": their_program}[kind](given)
+            {"theirs": their_worker, "program": their_program}[kind](model)
         return
     if not (options.data / "test_2016_flickr.lc.norm.tok.de.gz").exists():
         print(f"skipped: {options.data} has no Multi30k (test_2016_flickr.lc.norm.tok.de.gz); name a folder by --data")

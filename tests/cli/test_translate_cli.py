@@ -31,7 +31,7 @@ def seq2see(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 def piped(run: Path, content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "seq2see", "translate", str(run), *options]
-    return subprocess.run(command, input=content, capture_output=True, check=False, timeout=300)
+    return subprocess.run(command, input=content, capture_output=True, check=False, timeout=600)
 
 
 NASTY = [
@@ -143,11 +143,11 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
         words, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     )
     part = tmp_path / "out.txt.seq2see-part"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not (part.exists() and part.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == 130
     assert b"--resume\n" in told
     assert f"-o {out}".encode() in told
@@ -168,7 +168,7 @@ def test_a_reader_that_goes_away_is_no_bug(run: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("나는 학생\n" * 3000)
     command = f"{sys.executable} -m seq2see translate {run} {source} --beam 1 --workers 1 --max-length 3 | head -1"
-    ended = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=300)
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=600)
     assert ended.stderr == b""
     assert ended.stdout.count(b"\n") == 1
 

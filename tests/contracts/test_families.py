@@ -7,7 +7,7 @@ behind a zero shows. Raise SEQ2SEE_EXAMPLES to search longer.
 import copy
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from seq2see.vocabulary import BOS, PAD
 SOURCE_WORDS, TARGET_WORDS = 13, 14
 EXAMPLES = int(os.environ.get("SEQ2SEE_EXAMPLES", "3"))
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
-DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["f32", "f64"])
 
 RECURRENT = {"kind": "recurrent", "embedding": 6, "hidden": 4, "dropout": 0.1}
 CONVOLUTIONAL = {"kind": "convolutional", "embedding": 8, "channels": (8, 10, 10), "kernels": (3, 5, 1)}
@@ -104,6 +103,16 @@ VARIANTS = _variants()
 ALL = pytest.mark.parametrize("variant", VARIANTS)
 
 
+def in_both_precisions(variants: Iterable[str]) -> Any:
+    """Double is the sharper one; single is tried on each family, and on every variant by `make test-slow`."""
+    later = {variant: [] if variant in FAMILIES else [pytest.mark.slow] for variant in variants}
+    double = [pytest.param(variant, torch.float64, id=f"{variant}-f64") for variant in later]
+    single = [
+        pytest.param(variant, torch.float32, id=f"{variant}-f32", marks=marks) for variant, marks in later.items()
+    ]
+    return pytest.mark.parametrize(("variant", "dtype"), double + single)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _no_gradients() -> Iterator[None]:
     with torch.no_grad():
@@ -176,8 +185,7 @@ def close(got: Tensor, expected: Tensor) -> None:
 # ------------------------------------------------------------------------------------------------ one pass, two ways
 
 
-@DTYPES
-@ALL
+@in_both_precisions(VARIANTS)
 @property_test
 def test_steps_equal_forward(variant: str, dtype: torch.dtype, pairs: Pairs):
     model, batch = model_of(variant, dtype), batch_of(pairs)
@@ -199,8 +207,7 @@ def test_what_is_said_later_changes_nothing_earlier(variant: str, pairs: Pairs, 
     assert not torch.equal(before[:, place], after[:, place])
 
 
-@DTYPES
-@ALL
+@in_both_precisions(VARIANTS)
 @property_test
 def test_a_batch_equals_its_sentences_alone(variant: str, dtype: torch.dtype, pairs: Pairs):
     model = model_of(variant, dtype)
@@ -210,8 +217,7 @@ def test_a_batch_equals_its_sentences_alone(variant: str, dtype: torch.dtype, pa
         close(together[row, : len(target) + 1], model(batch_of([(source, target)])).logits[0])
 
 
-@DTYPES
-@ALL
+@in_both_precisions(VARIANTS)
 @given(pairs=pairs_of_ids, columns=st.tuples(st.integers(1, 9), st.integers(1, 9)))
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_columns_of_padding_change_nothing(variant: str, dtype: torch.dtype, pairs: Pairs, columns: tuple[int, int]):
@@ -311,8 +317,7 @@ def shape_of(tree: Any, forget: int | None = None) -> Any:
     return type(tree).__name__, [shape_of(branch, forget) for branch in tree]
 
 
-@DTYPES
-@ALL
+@in_both_precisions(VARIANTS)
 def test_a_reordered_state_goes_on_as_the_reordered_batch_would(variant: str, dtype: torch.dtype):
     model, batch = model_of(variant, dtype), batch_of(FIXED)
     rows = torch.tensor([3, 0, 0, 2, 1, 3])
@@ -385,7 +390,8 @@ def has_no_attention(variant: str) -> bool:
     return family == "bytenet" or (family == "rnn" and changes.get("encoder", {}).get("kind") != "transformer")
 
 
-LOOKING = pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_no_attention(variant)])
+ATTENTIVE = [variant for variant in VARIANTS if not has_no_attention(variant)]
+LOOKING = pytest.mark.parametrize("variant", ATTENTIVE)
 
 
 @pytest.mark.parametrize("variant", list(filter(has_no_attention, VARIANTS)))
@@ -450,8 +456,7 @@ def expected_sums(variant: str, look: Look, batch: Batch) -> Tensor:
     return sums
 
 
-@DTYPES
-@LOOKING
+@in_both_precisions(ATTENTIVE)
 @property_test
 def test_what_is_shown_is_what_the_steps_looked_at(variant: str, dtype: torch.dtype, pairs: Pairs):
     model, batch = model_of(variant, dtype), batch_of(pairs)
@@ -503,8 +508,7 @@ def _file(rows: dict[tuple[str, int], list[Tensor]], seen: list[tuple[str, Tenso
     seen.clear()
 
 
-@DTYPES
-@LOOKING
+@in_both_precisions(ATTENTIVE)
 @property_test
 def test_looking_does_not_change_what_is_said(variant: str, dtype: torch.dtype, pairs: Pairs):
     model, batch = model_of(variant, dtype), batch_of(pairs)

@@ -42,6 +42,9 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer-rotary": ("transformer", BLOCK | {"positions": "rotary", "kv_heads": 1}),
 }
 
+# One of each family with the most unusual of its parts; exporting takes seconds, the others are for `make test-slow`.
+LATER = {"rnnsearch", "luong", "luong-local-m", "bytenet", "transformer"}
+
 # Batch, source length, steps: one word alone, past the end of the source, a wide batch, shapes unlike the example's.
 SHAPES = [(1, 1, 5), (2, 9, 14), (6, 4, 3), (3, 5, 7)]
 
@@ -55,7 +58,9 @@ def sources(batch: int, length: int) -> tuple[Tensor, Tensor]:
     return ids.masked_fill(~mask, PAD), mask.unsqueeze(1)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant", [pytest.param(name, marks=pytest.mark.slow if name in LATER else []) for name in VARIANTS]
+)
 def test_onnx_says_what_torch_says(variant: str):
     family, settings = VARIANTS[variant]
     torch.manual_seed(1)

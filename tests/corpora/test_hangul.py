@@ -9,13 +9,13 @@ from seq2see.corpora.phrases.hangul import (
     copula,
     final_consonant,
     honorific,
+    indirect_interrogative,
     join,
     past,
     plain,
     quoted,
     split,
     stem,
-    whether,
 )
 
 # word: 아요 · 았습니다 · 습니다 · 으면 · 는/은 · 은 (past) · 을 · 으세요 · plain
@@ -141,7 +141,7 @@ def test_the_copula(noun: str, forms: str) -> None:
         quoted(be),
         conjugate(be, "아서"),
         conjugate(be, "고"),
-        whether(be),
+        indirect_interrogative(be),
     ] == forms.split()
 
 
@@ -170,9 +170,9 @@ def test_stems_chain() -> None:
     assert quoted(go) == "간다고"
     assert quoted(exist) == "있다고"
     assert adnominal(exist, "present") == "있는"
-    assert whether(past(go)) == "갔는지"
-    assert whether(stem("춥다:ㅂ", "adjective")) == "추운지"
-    assert whether(stem("살다")) == "사는지"
+    assert indirect_interrogative(past(go)) == "갔는지"
+    assert indirect_interrogative(stem("춥다:ㅂ", "adjective")) == "추운지"
+    assert indirect_interrogative(stem("살다")) == "사는지"
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,14 @@ def test_a_store_with_another_description_is_built_again(tmp_path: Path, content
     assert len(make_store(tmp_path / "store", source)) == 30
 
 
+def test_as_long_as_the_limit_is_not_too_long(tmp_path: Path) -> None:
+    """Of the source the end counts as a piece, of the target it does not."""
+    (tmp_path / "a.tsv").write_text("abc\tabcd\nabcd\ta\na\tabcde\n")
+    store = make_store(tmp_path / "store", Source((str(tmp_path / "a.tsv"),)), limit=4)
+    everyone = np.arange(len(store))
+    assert (store.source.lengths(everyone).tolist(), store.target.lengths(everyone).tolist()) == ([4], [4])
+
+
 def test_all_pairs_too_long(tmp_path: Path) -> None:
     pairs = write(tmp_path / "a.tsv", 5)
     with pytest.raises(DataError, match=r"all pairs are too long.*training\.max_length"):

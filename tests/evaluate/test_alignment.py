@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError, ShapeError
 from seq2see.evaluate.alignment import (
-    Counts,
+    AlignmentCounts,
     Gold,
-    count,
+    count_links,
     diagonal,
     flipped,
     parse_pharaoh,
@@ -30,8 +30,8 @@ def gold_of(sure: str, possible: str = "") -> Gold:
 
 def test_the_error_rate_by_hand() -> None:
     gold = gold_of("0-0 1-1", "1-2 2-2")
-    counts = count(parse_pharaoh("0-0 1-2 3-3").sure, gold)
-    assert counts == Counts(found=3, sure=2, found_sure=1, found_possible=2)
+    counts = count_links(parse_pharaoh("0-0 1-2 3-3").sure, gold)
+    assert counts == AlignmentCounts(predicted=3, sure=2, predicted_sure=1, predicted_possible=2)
     assert counts.precision == pytest.approx(2 / 3)
     assert counts.recall == pytest.approx(1 / 2)
     assert counts.aer == pytest.approx(1 - 3 / 5)
@@ -47,30 +47,30 @@ def test_counts_are_summed_before_they_are_divided() -> None:
 
 @given(links, links)
 def test_without_possible_links_the_error_is_one_minus_f1(found: frozenset, sure: frozenset) -> None:
-    counts = count(found, Gold(sure))
+    counts = count_links(found, Gold(sure))
     whole = counts.precision + counts.recall
     if found and sure:
         assert counts.aer == pytest.approx(1 - (2 * counts.precision * counts.recall / whole if whole else 0))
-    assert count(sure, Gold(sure)).aer == 0
+    assert count_links(sure, Gold(sure)).aer == 0
 
 
 def test_nothing_claimed_and_nothing_to_find() -> None:
-    nothing = count([], Gold(frozenset()))
+    nothing = count_links([], Gold(frozenset()))
     assert (nothing.precision, nothing.recall, nothing.aer) == (1, 1, 0)
-    assert count([], gold_of("0-0")).aer == 1
-    assert count([(0, 0)], Gold(frozenset())).aer == 1
+    assert count_links([], gold_of("0-0")).aer == 1
+    assert count_links([(0, 0)], Gold(frozenset())).aer == 1
 
 
 def test_possible_links_are_neither_wrong_nor_asked_for() -> None:
     gold = gold_of("0-0", "5-5")
-    assert count([(0, 0)], gold).aer == 0
-    assert count([(0, 0), (5, 5)], gold).aer == 0
+    assert count_links([(0, 0)], gold).aer == 0
+    assert count_links([(0, 0), (5, 5)], gold).aer == 0
 
 
 def test_only_links_between_annotated_words_are_judged() -> None:
     gold = Gold(frozenset({(0, 0), (1, 1)}), frozenset(), frozenset({0, 1}), frozenset({0, 1}))
-    assert count([(0, 0), (1, 1), (0, 7), (7, 0), (7, 7)], gold) == Counts(2, 2, 2, 2)
-    assert count([(0, 1)], gold) == Counts(1, 2, 0, 0)
+    assert count_links([(0, 0), (1, 1), (0, 7), (7, 0), (7, 7)], gold) == AlignmentCounts(2, 2, 2, 2)
+    assert count_links([(0, 1)], gold) == AlignmentCounts(1, 2, 0, 0)
 
 
 def test_flipping_gold_flips_everything() -> None:
@@ -111,7 +111,7 @@ def test_annotated_words_belong_to_their_lines(tmp_path: Path) -> None:
     first, second = read_gold(tmp_path / "gold", tmp_path / "marks")
     assert (first.source, first.target) == ({0, 1}, {0})
     assert (second.source, second.target) == (frozenset(), frozenset())
-    assert count([(0, 0), (3, 3)], first) == Counts(1, 1, 1, 1)
+    assert count_links([(0, 0), (3, 3)], first) == AlignmentCounts(1, 1, 1, 1)
     (tmp_path / "marks").write_text("en=0,1 ko=0\n")
     with pytest.raises(DataError, match=r"1 lines but .* has 2"):
         read_gold(tmp_path / "gold", tmp_path / "marks")

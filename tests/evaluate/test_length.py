@@ -8,7 +8,7 @@ from sacrebleu.metrics import BLEU
 
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import Resampling, make_metric
-from seq2see.evaluate.length import Bucket, by_length, make_buckets, measure_lengths
+from seq2see.evaluate.length import Bucket, make_buckets, measure_lengths, score_by_length
 
 PLAN = Resampling(resamples=100)
 
@@ -51,7 +51,7 @@ def test_a_bucket_scores_what_its_sentences_score_alone() -> None:
     outputs = [text.replace("c", "x").replace("g", "y") if n % 3 else text for n, text in enumerate(references)]
     metric = make_metric("bleu", references)
     lengths = measure_lengths(references, "reference", [5, 8])
-    rows = by_length(metric, metric.counts(outputs, references), lengths, PLAN)
+    rows = score_by_length(metric, metric.counts(outputs, references), lengths, PLAN)
     assert [row.sentences for row in rows] == [25, 15, 20]
     for row in rows:
         inside = [
@@ -67,7 +67,7 @@ def test_empty_and_small_buckets_have_no_interval() -> None:
     references = ["one two three four five", " ".join("abcdefghijklmnop"), " ".join("qrstuvwxyzabcdef")]
     metric = make_metric("bleu", references)
     lengths = measure_lengths(references, "source", [5, 10, 20])
-    rows = by_length(metric, metric.counts(references, references), lengths, PLAN)
+    rows = score_by_length(metric, metric.counts(references, references), lengths, PLAN)
     assert [(row.bucket, row.sentences) for row in rows] == [(Bucket(1, 5), 1), (Bucket(6, 10), 0), (Bucket(11, 20), 2)]
     assert rows[0].score == pytest.approx(100)
     assert rows[0].interval is None
@@ -85,4 +85,4 @@ def test_japanese_is_counted_in_characters_and_korean_in_words() -> None:
 
 def test_counts_of_other_sentences_are_refused() -> None:
     with pytest.raises(ShapeError, match="counts of 2 sentences but lengths of 1"):
-        by_length(make_metric("exact", []), np.ones((2, 2)), measure_lengths(["a"], "source"), PLAN)
+        score_by_length(make_metric("exact", []), np.ones((2, 2)), measure_lengths(["a"], "source"), PLAN)

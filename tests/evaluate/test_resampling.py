@@ -9,7 +9,7 @@ from sacrebleu.significance import PairedTest
 
 from seq2see.corpora import examples
 from seq2see.errors import ConfigError, ShapeError
-from seq2see.evaluate import Interval, Resampling, confidence, make_metric, paired, resampling
+from seq2see.evaluate import Interval, Resampling, bootstrap_interval, make_metric, paired_tests, resampling
 from seq2see.evaluate.metrics import Metric, Values, metric_name
 
 REFERENCES = [example.target for example in examples("phrases", "test", limit=120)]
@@ -35,7 +35,7 @@ def counts(metric: Metric, outputs: list[str]) -> Values:
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
 def test_the_interval_is_sacrebleus(name: str) -> None:
     metric = make_metric(metric_name(name), REFERENCES)
-    interval = confidence(metric, counts(metric, WORSE), PLAN)
+    interval = bootstrap_interval(metric, counts(metric, WORSE), PLAN)
     judged = JUDGES[name]().corpus_score(WORSE, [REFERENCES], n_bootstrap=PLAN.resamples)
     assert interval is not None
     assert interval.half == pytest.approx(judged._ci, abs=1e-4)
@@ -46,7 +46,7 @@ def test_the_interval_is_sacrebleus(name: str) -> None:
 @pytest.mark.parametrize("kind", ["bs", "ar"])
 def test_p_values_are_sacrebleus(name: str, kind: str) -> None:
     metric = make_metric(metric_name(name), REFERENCES)
-    found = paired(metric, counts(metric, WORSE), counts(metric, BETTER), PLAN)
+    found = paired_tests(metric, counts(metric, WORSE), counts(metric, BETTER), PLAN)
     samples = PLAN.resamples if kind == "bs" else PLAN.trials
     test = PairedTest([("a", WORSE), ("b", BETTER)], {name: JUDGES[name]()}, [REFERENCES], kind, n_samples=samples)
     judged = next(value for key, value in test()[1].items() if key != "System")
@@ -58,25 +58,25 @@ def test_p_values_are_sacrebleus(name: str, kind: str) -> None:
 def test_drawing_in_pieces_draws_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     metric = make_metric("bleu", REFERENCES)
     a, b = counts(metric, WORSE), counts(metric, BETTER)
-    whole = paired(metric, a, b, PLAN)
+    whole = paired_tests(metric, a, b, PLAN)
     monkeypatch.setattr(resampling, "_CELLS", 32 * len(a) + 1)
-    assert paired(metric, a, b, PLAN) == whole
+    assert paired_tests(metric, a, b, PLAN) == whole
     monkeypatch.setattr(resampling, "_CELLS", 1)
-    assert paired(metric, a, b, PLAN) == whole
+    assert paired_tests(metric, a, b, PLAN) == whole
 
 
 def test_a_seed_repeats_and_another_differs() -> None:
     metric = make_metric("chrf", REFERENCES)
     one = counts(metric, WORSE)
-    assert confidence(metric, one, PLAN) == confidence(metric, one, PLAN)
-    assert confidence(metric, one, PLAN) != confidence(metric, one, Resampling(resamples=400, seed=1))
+    assert bootstrap_interval(metric, one, PLAN) == bootstrap_interval(metric, one, PLAN)
+    assert bootstrap_interval(metric, one, PLAN) != bootstrap_interval(metric, one, Resampling(resamples=400, seed=1))
 
 
 def test_a_system_does_not_differ_from_itself() -> None:
     for name in ("bleu", "exact", "ter"):
         metric = make_metric(metric_name(name), REFERENCES)
         one = counts(metric, WORSE)
-        found = paired(metric, one, one, PLAN)
+        found = paired_tests(metric, one, one, PLAN)
         assert found.difference == 0
         assert found.p_bootstrap == found.p_randomisation == 1.0
         assert found.interval == Interval(0, 0)
@@ -86,7 +86,7 @@ def test_a_system_does_not_differ_from_itself() -> None:
 def test_the_other_way_round_only_the_sign_changes() -> None:
     metric = make_metric("bleu", REFERENCES)
     a, b = counts(metric, WORSE), counts(metric, BETTER)
-    there, back = paired(metric, a, b, PLAN), paired(metric, b, a, PLAN)
+    there, back = paired_tests(metric, a, b, PLAN), paired_tests(metric, b, a, PLAN)
     assert there.difference == -(back.difference or 0)
     assert there.p_bootstrap == back.p_bootstrap
     assert there.p_randomisation == back.p_randomisation
@@ -98,7 +98,7 @@ def test_the_other_way_round_only_the_sign_changes() -> None:
 
 def test_lower_is_better_for_error_rates() -> None:
     metric = make_metric("wer", REFERENCES)
-    found = paired(metric, counts(metric, WORSE), counts(metric, BETTER), PLAN)
+    found = paired_tests(metric, counts(metric, WORSE), counts(metric, BETTER), PLAN)
     assert (found.difference or 0) < 0
     assert (found.b_wins or 0) > 0.9
 
@@ -106,8 +106,8 @@ def test_lower_is_better_for_error_rates() -> None:
 def test_one_sentence_has_no_interval_and_proves_nothing() -> None:
     metric = make_metric("chrf", ["the cat sat"])
     a, b = metric.counts(["a dog"], ["the cat sat"]), metric.counts(["the cat sat"], ["the cat sat"])
-    assert confidence(metric, a, PLAN) is None
-    found = paired(metric, a, b, PLAN)
+    assert bootstrap_interval(metric, a, PLAN) is None
+    found = paired_tests(metric, a, b, PLAN)
     assert found.difference is not None
     assert (found.interval, found.p_bootstrap, found.b_wins) == (None, None, None)
     assert found.p_randomisation == 1.0
@@ -116,8 +116,8 @@ def test_one_sentence_has_no_interval_and_proves_nothing() -> None:
 def test_what_has_no_score_has_no_difference() -> None:
     metric = make_metric("bleu", ["yes"])
     short = metric.counts(["yes", "no"], ["yes", "no"])
-    assert paired(metric, short, short, PLAN) == (None, None, None, None, None)
-    assert confidence(metric, short, PLAN) is None
+    assert paired_tests(metric, short, short, PLAN) == (None, None, None, None, None)
+    assert bootstrap_interval(metric, short, PLAN) is None
 
 
 def test_equally_good_systems_are_rarely_told_apart() -> None:
@@ -128,7 +128,7 @@ def test_equally_good_systems_are_rarely_told_apart() -> None:
     alarms = 0
     for _ in range(200):
         sides = [np.stack([draw.integers(2, size=60), np.ones(60)], axis=1).astype(np.float64) for _ in range(2)]
-        alarms += (paired(metric, *sides, plan).p_randomisation or 0) < 0.05
+        alarms += (paired_tests(metric, *sides, plan).p_randomisation or 0) < 0.05
     assert alarms <= 18
 
 
@@ -139,4 +139,4 @@ def test_settings_out_of_range_are_refused() -> None:
         Resampling(seed=-1)
     metric = make_metric("exact", [])
     with pytest.raises(ShapeError, match="score the same sentences"):
-        paired(metric, np.ones((2, 2)), np.ones((3, 2)), PLAN)
+        paired_tests(metric, np.ones((2, 2)), np.ones((3, 2)), PLAN)

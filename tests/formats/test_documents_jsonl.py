@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2see.formats.documents import Outcome, open_document, translate_document, translated_bytes
-from seq2see.formats.documents import records as records_module
+from seq2see.formats import jsonl, open_document
+from seq2see.formats.documents import Outcome, translate_document, translated_bytes
 from seq2see.formats.documents.placeholders import faithful
 
 
@@ -113,7 +113,7 @@ def test_fields(tmp_path):
 def test_lines_beyond_all_bounds_pass_through(tmp_path, monkeypatch):
     from seq2see.formats.documents import base
 
-    monkeypatch.setattr(records_module, "LONGEST_LINE", 50)
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 50)
     monkeypatch.setattr(base, "LONGEST_LINE", 50)
     long = '{"source": "' + "a" * 200 + '"}'
     path = write(tmp_path / "a.jsonl", f'{{"source":"a"}}\n{long}\n{{"source":"b"}}\n{long}')
@@ -148,7 +148,7 @@ lines = st.tuples(objects, st.booleans(), st.sampled_from([(", ", ": "), (",", "
 rubbish = st.binary(max_size=30).map(lambda data: data.replace(b"\n", b""))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(lines | rubbish, max_size=8), st.booleans())
 def test_any_lines_come_out_in_their_places(tmp_path_factory, rows, ended):
     folder = tmp_path_factory.getbasetemp() / "jsonl"

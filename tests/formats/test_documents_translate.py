@@ -13,17 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
-from seq2see.formats import markup
-from seq2see.formats.documents import (
-    Outcome,
-    format_of,
-    framed,
-    open_document,
-    settled,
-    translate_document,
-    translated_bytes,
-    translating,
-)
+from seq2see.formats import format_of, markup, open_document
+from seq2see.formats.documents import Outcome, framed, settled, translate_document, translated_bytes, translating
 from seq2see.formats.documents.placeholders import faithful
 from seq2see.formats.documents.writing import new_file
 
@@ -58,7 +49,7 @@ texts = st.text(max_size=40) | st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_what_was_taken_apart_goes_together_again(text):
     text = text.encode("utf-8", "replace").decode()
@@ -175,7 +166,7 @@ def test_a_pipe_is_written_straight(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"source":"a"}')
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     translate_document(open_document(path), lambda texts: texts, pipe)
-    assert reader.communicate(timeout=20)[0] == b'{"source":"a","target":"a"}'
+    assert reader.communicate(timeout=600)[0] == b'{"source":"a","target":"a"}'
     assert pipe.is_fifo()
 
 
@@ -185,7 +176,7 @@ def test_a_pipe_is_read_in_one_pass(tmp_path, monkeypatch):
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f'printf \'{{"source":"a"}}\\n\' > {pipe}'])
     translate_document(open_document(pipe, "jsonl"), lambda texts: texts, tmp_path / "out")
-    writer.wait(timeout=20)
+    writer.wait(timeout=600)
     assert (tmp_path / "out").read_text() == '{"source":"a","target":"a"}\n'
 
 
@@ -206,7 +197,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=600)
     assert done.stdout.startswith(f"DataError {tmp_path / name}: cannot be written")
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
@@ -265,7 +256,7 @@ def test_pieces_can_be_sent_anywhere(tmp_path):
     assert (outcome.translated, outcome.problems) == (1, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["po", "xliff", "srt", "vtt", "jsonl"]))
 def test_any_bytes_are_translated_or_refused_in_one_line(tmp_path_factory, data, kind):
     folder = tmp_path_factory.getbasetemp() / "bytes"

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.formats import markup, read_pairs
-from seq2see.formats.documents import Outcome, open_document, translated_bytes, xliff
+from seq2see.formats import markup, open_document, read_pairs, xliff
+from seq2see.formats.documents import Outcome, translated_bytes
 from seq2see.formats.documents.inline import Code, numbered
 from seq2see.formats.documents.placeholders import placeholders
-from seq2see.formats.documents.xliff import with_attribute
 from seq2see.formats.markup import LARGEST_UNIT
+from seq2see.formats.xliff import with_attribute
 
 etree = pytest.importorskip("lxml.etree")
 
@@ -260,7 +260,7 @@ inline = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(inline, st.none() | plain), max_size=4), st.booleans())
 def test_any_source_gets_a_target_with_the_same_elements(tmp_path_factory, units, preserve):
     folder = tmp_path_factory.getbasetemp() / "xliff"

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.errors import DataError
-from seq2see.formats import catalogues, exchange, lines, markup, read_pairs, subtitles, unpacking
-from seq2see.formats.documents import open_document, xliff
-from seq2see.formats.documents import subtitles as cues_in_place
+from seq2see.formats import lines, markup, open_document, po, read_pairs, subtitles, tmx, unpacking, xliff
 from seq2see.formats.lines import read_lines
 from seq2see.session.constraints import read_constraints
 from seq2see.speech.corpus.sources import read_corpus
@@ -153,7 +151,7 @@ def test_what_a_parser_would_hold_as_a_whole(tmp_path, monkeypatch, content):
 
 
 def test_a_unit_without_end(tmp_path, monkeypatch):
-    for module in (markup, exchange, xliff):
+    for module in (markup, tmx, xliff):
         monkeypatch.setattr(module, "LARGEST_UNIT", 2**18)
     for read in both(tmp_path, XLIFF.format(UNIT.format("a" * 500_000))):
         most, message = peak(read)
@@ -161,6 +159,16 @@ def test_a_unit_without_end(tmp_path, monkeypatch):
         assert most < 3 * 2**20
     (tmp_path / "a.tmx").write_text(TMX.format("a" * 500_000))
     assert "a unit is longer than" in refused(lambda: read_pairs(tmp_path / "a.tmx"))
+
+
+def test_text_outside_of_units_is_not_held(tmp_path, monkeypatch):
+    """A skeleton inside the file may be larger than any unit."""
+    for module in (markup, xliff):
+        monkeypatch.setattr(module, "LARGEST_UNIT", 2**18)
+    content = f"<xliff><file><skl>{'가a' * 300_000}</skl><body>{UNIT.format('a')}</body></file></xliff>"
+    pairs, parts = (list(read()) for read in both(tmp_path, content))
+    assert [(pair.source, pair.target) for pair in pairs] == [("a", "b")]
+    assert b"".join(part.data for part in parts if hasattr(part, "data")).decode().count("가a") == 300_000
 
 
 def test_elements_outside_of_units_are_not_held(tmp_path):
@@ -176,9 +184,8 @@ def test_elements_outside_of_units_are_not_held(tmp_path):
 
 
 def test_records_that_run_over_lines_without_end(tmp_path, monkeypatch):
-    for module in (lines, catalogues, subtitles, cues_in_place):
-        if hasattr(module, "LONGEST_LINE"):
-            monkeypatch.setattr(module, "LONGEST_LINE", 2**16)
+    for module in (lines, po, subtitles):
+        monkeypatch.setattr(module, "LONGEST_LINE", 2**16)
     monkeypatch.setattr("seq2see.formats.pairs.LONGEST_LINE", 2**16)
     cases = {
         "a.csv": ('"a\n",' * 30_000, "a row without end"),

@@ -12,11 +12,19 @@ import torch
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "seq2see"
 HOUSE = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 ATTENTION = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
 DOCUMENTS = [
-    path for path in (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()
+    path
+    for path in (
+        ROOT / "README.md",
+        ROOT / "README.ko.md",
+        ROOT / "CHANGELOG.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+    )
+    if path.exists()
 ]
+# Blocks marked `python` are examples, and the block behind each shows what it prints; in attention.md they are quotes.
+EXAMPLES = (ROOT / "README.md", *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "attention.md"))
 
 TREE = re.compile(r"<!-- tree -->\n```\n(.*?)\n```", re.DOTALL)
 QUOTE = re.compile(r"<!-- quote: (\S+) -->\n```python\n(.*?)\n```", re.DOTALL)
@@ -48,7 +56,7 @@ def examples(text: str) -> list[tuple[str, str]]:
     """Each python block with the block behind it, which shows what it prints."""
     blocks = FENCE.findall(text)
     found = []
-    for (language, code), (_, output) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+    for (language, code), (_, output) in zip(blocks, [*blocks, ("", "")][1:], strict=True):
         if language == "python":
             found.append((code, output))
     return found
@@ -98,12 +106,16 @@ def test_every_file_of_the_package_stands_in_the_tree_of_the_house() -> None:
     assert set(drawn) - files_on_disk() == set(), "in the tree of docs/house.md, but not on disk"
 
 
-def test_the_readme_has_examples() -> None:
-    assert len(examples(README)) >= 2
+def all_examples() -> list[tuple[str, str]]:
+    return [example for path in EXAMPLES for example in examples(path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize(("code", "output"), examples(README))
-def test_examples_print_what_the_readme_shows(code: str, output: str) -> None:
+def test_the_documents_have_examples() -> None:
+    assert len(all_examples()) >= 2
+
+
+@pytest.mark.parametrize(("code", "output"), all_examples())
+def test_examples_print_what_the_documents_show(code: str, output: str) -> None:
     assert printed(code) == output
 
 

@@ -1,7 +1,11 @@
-"""Every command block of the READMEs runs, with shortened training, in a folder that has the files they name."""
+"""Every command of the READMEs and the guides runs, with shortened training, in a folder that has the files they name.
+
+The README's go through a shell, as a user types them; the guides' run in this process, which has torch already.
+"""
 
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -10,26 +14,39 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-# Work on the repository itself, which this very test is part of.
-ELSEWHERE = ("make ",)
-
-# Stands in front of the real command: the same verbs, with as little training as there can be.
-WRAPPER = """#!{python}
-import sys
 from seq2see.cli import main
 
-words = sys.argv[1:]
-if words[:1] == ["train"] and "--resume" not in words:
-    words += ["--set", "training.steps=3", "--set", "training.threads=1"]
-    words += [] if "tacotron" in words else ["--size", "tiny"]
-    words = [word.replace("builtin:espeak", "builtin:espeak,count=40") for word in words]
-if words[:1] == ["demo"]:
-    words += ["--seconds", "3"]
-if words[:1] in (["translate"], ["look"]):
-    words += ["--max-length", "12"]
-sys.argv = ["seq2see", *words]
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PYTHON = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PIPED = re.compile(r'(?:echo "(?P<text>.*)" \| )?seq2see (?P<words>.*?)(?: > (?P<file>\S+))?')
+GUIDES = ("train.md", "translate.md", "look.md", "compare.md", "python.md")
+# Work on the repository itself, which this very test is part of.
+ELSEWHERE = ("make ", "pip ")
+DEMO = "seq2see demo --out runs/demo"  # what `make demo` runs
+
+
+def shortened(words: list[str]) -> list[str]:
+    """The same verb, with as little training as there can be."""
+    if words[:1] == ["train"] and not {"--resume", "--list-settings"} & {*words}:
+        words = [*words, "--set", "training.steps=3", "--set", "training.threads=1"]
+        words += [] if {"tacotron", "--from", "--recipe"} & {*words} else ["--size", "tiny"]
+        words = [word.replace("builtin:espeak", "builtin:espeak,count=40") for word in words]
+    if "--recipe" in words:
+        words = [*words, "builtin:dates,count=400"]
+    if words[:1] == ["demo"]:
+        words = [*words, "--seconds", "3"]
+    return words
+
+
+# Stands in front of the real command.
+WRAPPER = """#!{python}
+import sys
+sys.path.insert(0, "{here}")
+from test_readme_commands import shortened
+from seq2see.cli import main
+
+sys.argv = ["seq2see", *shortened(sys.argv[1:])]
 if __name__ == "__main__":  # processes that are spawned read this file as well
     main()
 """
@@ -38,6 +55,7 @@ if __name__ == "__main__":  # processes that are spawned read this file as well
 def commands(path: Path) -> list[str]:
     """The lines of all shell blocks, without those for the repository."""
     lines = [line.strip() for block in BLOCK.findall(path.read_text(encoding="utf-8")) for line in block.splitlines()]
+    lines = [re.sub(r"^make demo\b", DEMO, line) for line in lines]
     return [line for line in lines if line and not line.startswith((*ELSEWHERE, "#"))]
 
 
@@ -51,10 +69,8 @@ def can_teach() -> bool:
     return shutil.which("espeak-ng") is not None or os.environ.get("CI") == "true"
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def make_place(folder: Path) -> Path:
     """A user's folder: a translation memory, texts, a catalogue, a glossary, a test set."""
-    folder = tmp_path_factory.mktemp("user")
     pairs = [(f"나는 학생 {number} 입니다", f"I am student {number} .") for number in range(40)]
     units = "".join(
         f'<tu><tuv xml:lang="ko"><seg>{source}</seg></tuv><tuv xml:lang="en"><seg>{target}</seg></tuv></tu>'
@@ -65,14 +81,48 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "memory.tmx").write_text(f'<tmx version="1.4">{header}<body>{units}</body></tmx>', encoding="utf-8")
     (folder / "test.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs[:12]), encoding="utf-8")
     (folder / "news.ko").write_text("".join(f"{a}\n" for a, _ in pairs[:5]), encoding="utf-8")
+    (folder / "news.ref.en").write_text("".join(f"{b}\n" for _, b in pairs[:5]), encoding="utf-8")
     (folder / "glossary.tsv").write_text("학생\tstudent\n\t!teacher\n", encoding="utf-8")
     catalogue = 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "나는 %s"\nmsgstr ""\n'
     (folder / "app.po").write_text(catalogue, encoding="utf-8")
-    program = folder / "bin" / "seq2see"
-    program.parent.mkdir()
-    program.write_text(WRAPPER.format(python=sys.executable))
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """With a `seq2see` that trains for three updates."""
+    program = tmp_path / "bin" / "seq2see"
+    program.parent.mkdir()
+    program.write_text(WRAPPER.format(python=sys.executable, here=Path(__file__).parent))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return make_place(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With what a reader of the README has when a guide begins: clean pairs and the run runs/ko-en."""
+    folder = make_place(tmp_path_factory.mktemp("reader"))
+    (folder / "recipes").symlink_to(ROOT / "recipes")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        run_here(monkeypatch, folder, "seq2see data memory.tmx --clean pairs.tsv")
+        run_here(monkeypatch, folder, "seq2see train pairs.tsv --model rnnsearch --out runs/ko-en")
+        run_here(monkeypatch, folder, "seq2see translate runs/ko-en news.ko --out news.en")
+    return folder
+
+
+def run_here(monkeypatch: pytest.MonkeyPatch, folder: Path, command: str) -> None:
+    """One command line in this process; `echo "..." |` in front and `> file` behind it are the only shell it knows."""
+    parts = PIPED.fullmatch(bare(command))
+    assert parts is not None, f"not understood: {command}"
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.setattr(sys, "argv", ["seq2see", *shortened(shlex.split(parts["words"]))])
+    (folder / "stdin").write_text(f"{parts['text']}\n", encoding="utf-8")
+    with (folder / "stdin").open(encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert not ended.value.code, command
 
 
 def test_both_readmes_have_the_same_commands() -> None:
@@ -95,7 +145,7 @@ def test_both_readmes_have_the_same_commands() -> None:
     }
 
 
-def test_every_command_runs(place: Path) -> None:
+def test_every_command_of_the_readme_runs(place: Path) -> None:
     environment = os.environ | {
         "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
         "OMP_NUM_THREADS": "1",
@@ -109,6 +159,42 @@ def test_every_command_runs(place: Path) -> None:
         ended = subprocess.run(shell, cwd=place, env=environment, capture_output=True, text=True, timeout=600)
         assert ended.returncode == 0, f"{command}\n{ended.stdout}\n{ended.stderr}"
         assert "Traceback" not in ended.stderr, f"{command}\n{ended.stderr}"
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_command_of_the_guides_runs(guide: str, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in commands(ROOT / "docs" / guide):
+        run_here(monkeypatch, trained, command)
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{guide}" for guide in GUIDES)])
+def test_python_of_the_guides_runs(page: str, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks marked `py` show what can be called; those marked `python` show what they print, see test_readme."""
+    monkeypatch.chdir(trained)
+    for code in PYTHON.findall((ROOT / page).read_text(encoding="utf-8")):
+        exec(compile(code, page, "exec"), {"__name__": "guide"})
+
+
+def test_guides_that_have_commands_are_known() -> None:
+    pages = {path.name for path in (ROOT / "docs").glob("*.md") if BLOCK.search(path.read_text(encoding="utf-8"))}
+    assert pages <= {*GUIDES}
+
+
+def test_make_demo_runs_what_is_tested_here() -> None:
+    assert DEMO in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.ko.md"])
+def test_a_readme_is_read_in_one_sitting(name: str) -> None:
+    assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) <= 220
+
+
+def test_both_readmes_have_the_same_parts() -> None:
+    english, korean = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.ko.md"))
+    headings = [re.findall(r"^(#+) ", BLOCK.sub("", text), re.MULTILINE) for text in (english, korean)]
+    assert headings[0] == headings[1]
+    links = [set(re.findall(r"\]\(((?:docs|recipes)[^)]*)\)", text)) for text in (english, korean)]
+    assert links[0] == links[1]
 
 
 def test_both_readmes_lack_the_same_parts() -> None:

@@ -3,10 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -24,6 +25,15 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def spent() -> float:
+    """Seconds that the processes of the browser have computed so far."""
+    seconds = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            seconds += sum(process.cpu_times()[:2])
+    return seconds
 
 
 @dataclass
@@ -46,7 +56,7 @@ def opened(browser: Browser, file: Path, **context: object) -> Iterator[Watched]
     """A file in a fresh context; it may say nothing on the console, ask for nothing and open no dialog."""
     with browser.new_context(**context) as fresh:  # type: ignore[arg-type]
         watched = Watched(fresh.new_page())
-        watched.page.set_default_timeout(60_000)
+        watched.page.set_default_timeout(600_000)
         watched.page.on("console", lambda message: watched.problems.append(f"{message.type}: {message.text}"))
         watched.page.on("pageerror", lambda error: watched.problems.append(str(error)))
         watched.page.on("request", lambda request: watched.requests.append(request.url))

@@ -13,7 +13,7 @@ from seq2see.look.map.side import END
 Words = Sequence[Sequence[str]]
 
 
-def relaxed(max_examples: int = 100) -> settings:
+def relaxed(max_examples: int = 50) -> settings:
     """How properties are tested here: a loaded machine is no reason to fail."""
     unhurried = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
     return settings(max_examples=max_examples, deadline=None, suppress_health_check=unhurried)

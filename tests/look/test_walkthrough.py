@@ -26,6 +26,7 @@ from seq2see.vocabulary import BOS, EOS
 LOOKING = pytest.mark.parametrize("variant", ATTENTIVE)
 ALL = pytest.mark.parametrize("variant", FAMILIES)
 STEPS = len(TARGET) + 1
+BETWEEN = pytest.mark.slow  # steps that are neither the first nor the last: every one of them in `make test-slow`
 F32 = torch.float32
 
 
@@ -131,7 +132,7 @@ def _picked(model: Model[Any, Any], calls: dict[str, list[Any]], layer: int, ste
 
 
 @LOOKING
-@pytest.mark.parametrize("step", [1, 2, STEPS])
+@pytest.mark.parametrize("step", [1, pytest.param(2, marks=BETWEEN), STEPS])
 def test_every_number_of_a_look_is_the_recorded_one(variant: str, step: int) -> None:
     model = model_of(variant, F32)
     for layer in cross_layers(model):
@@ -167,7 +168,7 @@ def test_weights_are_the_row_of_look(variant: str, dtype: torch.dtype) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("step", range(1, STEPS + 1))
+@pytest.mark.parametrize("step", [1, *(pytest.param(step, marks=BETWEEN) for step in (2, 4)), 3, STEPS])
 def test_the_top_five_are_those_of_forward(variant: str, step: int) -> None:
     model = model_of(variant, F32)
     walk = explain(model, SOURCE, TARGET, step)
@@ -266,7 +267,7 @@ def test_the_parts_of_a_score_are_recorded_ones(variant: str, step: int) -> None
 
 
 @LOOKING
-@pytest.mark.parametrize("step", range(1, STEPS + 1))
+@pytest.mark.parametrize("step", [1, *(pytest.param(step, marks=BETWEEN) for step in (2, 4)), 3, STEPS])
 def test_the_way_from_scores_to_weights(variant: str, step: int) -> None:
     model = model_of(variant, F32)
     walk = looked(explain(model, SOURCE, TARGET, step))
@@ -489,7 +490,7 @@ def test_json_holds_everything(variant: str, step: int) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("step", [1, 2, STEPS])
+@pytest.mark.parametrize("step", [1, pytest.param(2, marks=BETWEEN), STEPS])
 def test_the_script_recomputes_the_same_digits(variant: str, step: int, capsys: pytest.CaptureFixture[str]) -> None:
     model = model_of(variant, F32)
     layers: list[int | None] = [None] if variant in UNATTENTIVE else [*cross_layers(model)]

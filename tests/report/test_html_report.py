@@ -1,13 +1,13 @@
 """The report: whatever there is becomes a section, its figures are those of the comparison, and texts stay texts."""
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import FOREIGN, SCRIPTS, Watched, chromium, opened, written
 from playwright.sync_api import Browser
 
 from seq2see.errors import RunError
@@ -24,6 +24,9 @@ from seq2see.look import AttentionMap, Side
 from seq2see.look.draw.page import PageExample
 from seq2see.look.map.tree import BeamTree, Node
 from seq2see.report.page import ResultsReport, Training, environment, read_training, report, thinned
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "look"))
+from browsing import FOREIGN, SCRIPTS, Watched, chromium, opened, written
 
 PLAN = Resampling(resamples=100, trials=100)
 WORDS = [

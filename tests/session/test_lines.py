@@ -90,7 +90,7 @@ def test_a_person_who_types_gets_an_answer_to_each_line() -> None:
     got: list[list[str]] = []
     thread = threading.Thread(target=lambda: got.append(next(windows)))
     thread.start()
-    thread.join(timeout=30)
+    thread.join(timeout=600)
     assert got == [["first"]]
     os.write(writing, b"second")
     os.close(writing)

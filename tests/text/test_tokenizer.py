@@ -59,7 +59,7 @@ ODD = [
 ]
 HANGUL = st.text(st.characters(min_codepoint=0x1100, max_codepoint=0x11FF) | st.sampled_from("가각힣갂 a"))
 ANY = st.text() | HANGUL | st.text(st.sampled_from("the cats마음학교 \t\n<s>/▁😀é")) | st.sampled_from(ODD)
-FAST = settings(max_examples=80, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 every_kind = pytest.mark.parametrize(("scheme", "in_jamo"), [(s, j) for s in SCHEMES for j in (False, True)])
 
@@ -262,6 +262,19 @@ def test_texts_are_read_one_by_one(scheme: Scheme) -> None:
     assert Tokenizer.train(texts(), TokenizerConfig(scheme=scheme)).size >= 260
 
 
+def test_words_are_learned_by_how_often_they_are_seen() -> None:
+    texts = ["rare often twice often twice often"]
+
+    def learned(**settings: int) -> set[str]:
+        config = TokenizerConfig.model_validate({"scheme": "word", "byte_fallback": False, **settings})
+        tokenizer = Tokenizer.train(texts, config)
+        return {word for word in texts[0].split() if UNK not in tokenizer.encode(f"often {word}").ids}
+
+    assert learned(vocabulary=600, min_frequency=2) == {"often", "twice"}
+    assert learned(vocabulary=600, min_frequency=1) == {"rare", "often", "twice"}
+    assert learned(vocabulary=len(SPECIALS) + 1, min_frequency=1) == {"often"}
+
+
 def test_special_names_cannot_be_learned() -> None:
     hostile = ["<s> <pad> </s> <unk> <s>", *SPECIALS, *BYTES[:9]] * 9
     for scheme in SCHEMES:
@@ -275,11 +288,11 @@ def test_special_names_cannot_be_learned() -> None:
 def test_pair_of_tokenizers() -> None:
     source, target = ["the cat", "the mat"], ["고양이", "고양이"]
     config = TokenizerConfig(vocabulary=300)
-    one, same = train_pair(source, target, config, shared=True)
+    one, same = train_pair(source, target, (config, config), shared=True)
     assert one is same
     assert one.encode("the").tokens == ["▁the"]
     assert one.encode("고양이").tokens == ["▁고양이"]
-    left, right = train_pair(iter(source), iter(target), config, shared=False)
+    left, right = train_pair(iter(source), iter(target), (config, config), shared=False)
     assert left.size != right.size
     assert len(right.encode("the").ids) > 1
 
@@ -502,6 +515,7 @@ def test_real_text_round_trips(scheme: Scheme) -> None:
     for side in ("en", "de"):
         with gzip.open(MULTI30K / f"val.{side}.gz", "rt", encoding="utf-8", newline="\n") as file:
             texts[side] = [nfc(line.rstrip("\n")) for line in file]
-    both, _ = train_pair(texts["en"], texts["de"], TokenizerConfig(scheme=scheme, vocabulary=3000), shared=True)
+    config = TokenizerConfig(scheme=scheme, vocabulary=3000)
+    both, _ = train_pair(texts["en"], texts["de"], (config, config), shared=True)
     lines = texts["en"] + texts["de"]
     assert [both.decode(ids) for ids in both.ids_batch(lines)] == lines

@@ -47,7 +47,7 @@ def run(
     queue = SERVER.Queue()
     process = SERVER.Process(target=killing.child, args=(pairs, out, step, call, fault, queue))
     process.start()
-    process.join(120)
+    process.join(600)
     assert process.exitcode is not None, "training hangs"
     calls = queue.get() if process.exitcode == 0 else 0
     return process.exitcode, calls
@@ -65,15 +65,24 @@ def straight(pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dic
     return result(out), calls
 
 
+@pytest.fixture(scope="module")
+def stopped(pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was killed after update 5; whoever wants to go on with it takes a copy."""
+    out = tmp_path_factory.mktemp("stopped") / "run"
+    assert run(pairs, out, step=5)[0] == -signal.SIGKILL
+    return out
+
+
 def test_the_same_seed_gives_the_same_bytes(pairs: Path, straight: Any, tmp_path: Path) -> None:
     assert run(pairs, tmp_path / "run")[0] == 0
     assert result(tmp_path / "run") == straight[0]
 
 
-def test_kill_at_every_io_call_of_saving(pairs: Path, straight: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_kill_at_every_io_call_of_saving(every: int, pairs: Path, straight: Any, tmp_path: Path) -> None:
     expected, calls = straight
     assert calls > 40
-    for call in range(1, calls + 1):
+    for call in range(1, calls + 1, every):
         out = tmp_path / f"run-{call}"
         assert run(pairs, out, call=call)[0] == -signal.SIGKILL
         standing = checkpoint.paths(out / "checkpoints")
@@ -85,9 +94,10 @@ def test_kill_at_every_io_call_of_saving(pairs: Path, straight: Any, tmp_path: P
         shutil.rmtree(out)
 
 
-def test_kill_at_random_steps(pairs: Path, straight: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [6, pytest.param(20, marks=pytest.mark.slow)])
+def test_kill_at_random_steps(rounds: int, pairs: Path, straight: Any, tmp_path: Path) -> None:
     made = random.Random(1)
-    for round_ in range(20):
+    for round_ in range(rounds):
         out = tmp_path / f"run-{round_}"
         steps = sorted(made.choices(range(1, killing.STEPS + 1), k=made.randint(1, 3)))
         for step in steps:
@@ -99,10 +109,9 @@ def test_kill_at_random_steps(pairs: Path, straight: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("fault", RESUME_FAULTS)
-def test_planted_faults_are_caught(fault: str, pairs: Path, straight: Any, tmp_path: Path) -> None:
+def test_planted_faults_are_caught(fault: str, pairs: Path, straight: Any, stopped: Path, tmp_path: Path) -> None:
     """The test above would fail if resume forgot any of these."""
-    out = tmp_path / "run"
-    run(pairs, out, step=5, fault=None)
+    out = Path(shutil.copytree(stopped, tmp_path / "run"))
     assert run(pairs, out, fault=fault)[0] == 0
     assert result(out)["model.safetensors"] != straight[0]["model.safetensors"]
 
@@ -119,8 +128,9 @@ def test_a_rename_before_the_sync_is_caught(pairs: Path, straight: Any, tmp_path
     assert damaged
 
 
-def stopped_at_five(pairs: Path, out: Path) -> list[Path]:
-    run(pairs, out, step=5)
+def stopped_at_five(stopped: Path, out: Path) -> list[Path]:
+    """A copy of the run that was killed, and its two checkpoints."""
+    shutil.copytree(stopped, out)
     found = checkpoint.paths(out / "checkpoints")
     assert len(found) == 2
     return found
@@ -129,10 +139,10 @@ def stopped_at_five(pairs: Path, out: Path) -> list[Path]:
 @pytest.mark.parametrize("damage", ["truncated", "bit flipped", "zero tail", "missing file", "no manifest"])
 @pytest.mark.parametrize("name", checkpoint.FILES)
 def test_damage_is_found_and_the_checkpoint_before_is_used(
-    damage: str, name: str, pairs: Path, straight: Any, tmp_path: Path
+    damage: str, name: str, pairs: Path, straight: Any, stopped: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    newest, before = stopped_at_five(pairs, out)
+    newest, before = stopped_at_five(stopped, out)
     ruin(newest / name, damage)
     found, passed = checkpoint.newest(out / "checkpoints")
     assert found is not None
@@ -159,8 +169,8 @@ def ruin(path: Path, damage: str) -> None:
         (path.parent / "manifest.json").unlink()
 
 
-def test_every_bit_of_a_header_and_random_bits_are_guarded(pairs: Path, tmp_path: Path) -> None:
-    newest, _ = stopped_at_five(pairs, tmp_path / "run")
+def test_every_bit_of_a_header_and_random_bits_are_guarded(stopped: Path, tmp_path: Path) -> None:
+    newest, _ = stopped_at_five(stopped, tmp_path / "run")
     made = random.Random(2)
     path = newest / "model.safetensors"
     whole = path.read_bytes()
@@ -184,9 +194,8 @@ def test_a_finished_run_loads_and_resume_leaves_it_alone(pairs: Path, straight: 
     assert result(out) == straight[0]
 
 
-def test_metrics_have_each_step_once_after_a_kill(pairs: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    run(pairs, out, step=5)
+def test_metrics_have_each_step_once_after_a_kill(pairs: Path, stopped: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(stopped, tmp_path / "run"))
     with (out / "metrics.jsonl").open("a") as file:
         file.write('{"step": 6, "lo')  # the line that was being written
     run(pairs, out)

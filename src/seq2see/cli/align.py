@@ -13,7 +13,7 @@ from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
     from seq2see.data.sources import Split
-    from seq2see.evaluate.alignment import Counts, Gold
+    from seq2see.evaluate.alignment import AlignmentCounts, Gold
     from seq2see.look import AttentionMap
     from seq2see.session import Translator
 
@@ -261,5 +261,5 @@ def _report(
             typer.echo(f"  layer {number}  " + "  ".join(f"{value:.3f}" for value in row))
 
 
-def _figures(counts: "Counts") -> dict[str, float]:
+def _figures(counts: "AlignmentCounts") -> dict[str, float]:
     return {"aer": counts.aer, "precision": counts.precision, "recall": counts.recall}

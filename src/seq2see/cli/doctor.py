@@ -19,12 +19,8 @@ _NEEDED = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic
 # What each optional part is for, and the packages it is made of.
 _EXTRAS = {
     "plot": ("pictures of attention", ("matplotlib",)),
-    "serve": ("page and server", ("fastapi", "uvicorn", "python-multipart")),
     "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
-    "ctranslate2": ("export to CTranslate2", ("ctranslate2",)),
     "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
-    "scale": ("translation on many machines", ("ray",)),
-    "korean": ("Korean morphemes", ("kiwipiepy",)),
     "tensorboard": ("TensorBoard events", ("tensorboard",)),
 }
 _PROGRAMS = {"espeak-ng": "teacher of the built-in voice", "chromium": "tests of the page"}

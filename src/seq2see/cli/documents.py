@@ -11,16 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from seq2see.cli.saying import say
 from seq2see.cli.translating import Job, deserve_a_look, open_output, tell_terms
 from seq2see.errors import ConfigError
-from seq2see.formats.documents import (
-    Finished,
-    Format,
-    Numbered,
-    Outcome,
-    check,
-    format_of,
-    open_document,
-    translated_pieces,
-)
+from seq2see.formats import Format, format_of, open_document
+from seq2see.formats.documents import Finished, Numbered, Outcome, check, translated_pieces
 from seq2see.session import Translator
 from seq2see.session.constraints import PerLine, read_constraints
 from seq2see.session.documents import FaithfulTranslator

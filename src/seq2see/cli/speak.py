@@ -55,10 +55,13 @@ def speak(
     from seq2see import atomic
 
     chosen = parse_tokens(tokens) if tokens else None
-    check_suffix(out, (".wav", ".flac"), "sound is written as .wav or .flac")
+    if out.suffix.lower() not in (".wav", ".flac"):
+        raise ConfigError(f"{out}: sound is written as .wav or .flac, not '{out.suffix}'")
     atomic.check_output(out, run, style)
     if plot is not None:
-        check_suffix(plot, (".png", ".svg", ".pdf"), "a picture is .png, .svg or .pdf")
+        from seq2see.look.draw.picture_format import picture_format
+
+        picture_format(plot)
         atomic.check_output(plot, run, style)
     check_run(run)
     if style is not None:
@@ -93,12 +96,6 @@ def write(speech: "Speech", out: Path, plot: Path | None) -> None:
 def numbered(path: Path, number: int) -> Path:
     """out.wav -> out-0001.wav."""
     return path.with_name(f"{path.stem}-{number:04d}{path.suffix}")
-
-
-def check_suffix(path: Path, allowed: tuple[str, ...], what: str) -> None:
-    """Said before anything is computed."""
-    if path.suffix.lower() not in allowed:
-        raise ConfigError(f"{path}: {what}, not '{path.suffix}'")
 
 
 def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:

@@ -51,9 +51,11 @@ def show_style(
     check_run(run)
     check_recordings(*(recordings or ()), *([] if style is None else [style]))
     from seq2see import atomic
+    from seq2see.look.draw.picture_format import picture_format
     from seq2see.speech.synthesis import Voice
 
     if out is not None:
+        picture_format(out)
         atomic.check_output(out, run, style)
     voice = Voice.load(run)
     if sweep:
@@ -72,11 +74,9 @@ def _weights(voice: "Voice", recordings: list[Path]) -> None:
 
 
 def _sweep(voice: "Voice", base: "AttentionMap | None", texts: list[str], by_head: bool, out: Path | None) -> None:
-    from seq2see.speech.evaluate.sweep import check_picture, save_picture, table
+    from seq2see.speech.evaluate.sweep import save_picture, table
     from seq2see.speech.evaluate.sweep import sweep as swept
 
-    if out is not None:
-        check_picture(out)
     found = swept(voice, texts or _default_texts(voice), style=base, by_head=by_head, advance=_tell)
     for row in table(found):
         typer.echo("\t".join(row))

@@ -308,9 +308,9 @@ def _show_settings() -> None:
     from seq2see.models import FAMILIES
     from seq2see.models.families import config_type
     from seq2see.runs.config import DataConfig, TrainingConfig
-    from seq2see.text import TokenizerConfig
+    from seq2see.text import PairTokenizerConfig
 
-    for room, kind in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("training", TrainingConfig)):
+    for room, kind in (("data", DataConfig), ("tokenizer", PairTokenizerConfig), ("training", TrainingConfig)):
         _show(room, kind)
     for family in FAMILIES:
         typer.echo(

@@ -1,6 +1,6 @@
 """Corpora that come with seq2see: generated, seeded, ours; nothing to download.
 
-    phrases         Korean -> English from a grammar, 2 to 40 words, with gold word alignment (see phrases.py)
+    phrases         Korean -> English from a grammar, 2 to 40 words, with gold word alignment (see phrases/)
     phrases-basic   the same grammar with a few words of each kind: what a small model can learn in minutes
     phrases-en-ko   the other direction; Korean keeps to one way of saying, polite 해요체
     dates           a day as people write it in Korean, English or German -> ISO 8601, through Babel's CLDR data
@@ -120,9 +120,9 @@ def _known(name: str) -> _Corpus:
 
 
 def read_settings(spec: str) -> tuple[str, dict[str, int]]:
-    """`phrases,count=240000,seed=2` -> phrases, and what was set."""
+    """`phrases,count=240000,seed=2` -> the name and its settings."""
     name, *options = spec.split(",")
-    found: dict[str, int] = {}
+    settings: dict[str, int] = {}
     known = ("count", "seed")
     for option in options:
         setting, _, value = option.partition("=")
@@ -130,8 +130,8 @@ def read_settings(spec: str) -> tuple[str, dict[str, int]]:
             raise ConfigError(f"a built-in corpus has no setting '{setting}'{nearest(setting, known)}")
         if not re.fullmatch(r"[0-9]{1,9}", value):
             raise ConfigError(f"'{option}': expected a number, such as {setting}=400")
-        found[setting] = int(value)
-    return name, found
+        settings[setting] = int(value)
+    return name, settings
 
 
 def _digest(text: str) -> int:
@@ -141,7 +141,7 @@ def _digest(text: str) -> int:
 def examples(name: str, split: Split, *, seed: int = 0, limit: int | None = None) -> Iterator[Example]:
     """The examples of a split, no source twice; `limit` goes below or beyond the default size.
 
-    A stream ends early only where a corpus has nothing new to say (`dates` has about a million pairs).
+    A stream ends early only where a corpus has no new examples (`dates` has about a million pairs).
     """
     corpus = _known(name)
     if split not in get_args(Split):

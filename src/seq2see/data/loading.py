@@ -32,7 +32,7 @@ class Loader:
 
     order: Order
     tokenizers: tuple[Tokenizer, Tokenizer]
-    dropout: float = 0.0
+    dropout: tuple[float, ...] = (0.0, 0.0)  # of each side
     with_links: bool = False
 
     def load(self, epoch: int, first: int = 0) -> Iterator[Loaded]:
@@ -42,7 +42,7 @@ class Loader:
     def collate(self, pairs: Indices, epoch: int = 0) -> Loaded:
         store = self.order.store
         sources, targets = rows(store.source, pairs), rows(store.target, pairs)
-        if self.dropout:
+        if any(self.dropout):
             sources, targets = self._recut(sources, targets, pairs, epoch)
         batch = make_batch(sources, targets)
         return Loaded(batch, pairs, link_matrix(store, pairs, batch) if self.with_links else None)
@@ -52,12 +52,12 @@ class Loader:
     ) -> tuple[list[NDArray[np.uint32]], list[NDArray[np.uint32]]]:
         """Subword dropout; the text comes back from the ids, which decode exactly."""
         sides = []
-        for side, (tokenizer, given) in enumerate(zip(self.tokenizers, (sources, targets), strict=True)):
+        for side, (tokenizer, sentences) in enumerate(zip(self.tokenizers, (sources, targets), strict=True)):
             fresh = []
-            for ids, pair in zip(given, pairs.tolist(), strict=True):
+            for ids, pair in zip(sentences, pairs.tolist(), strict=True):
                 seed = zlib.crc32(repr((self.order.seed, epoch, pair, side)).encode())
                 text = tokenizer.decode(ids.tolist())
-                pieces = tokenizer.ids_batch([text], dropout=self.dropout, seed=seed)[0]
+                pieces = tokenizer.ids_batch([text], dropout=self.dropout[side], seed=seed)[0]
                 fresh.append(np.asarray([*pieces, EOS] if side == 0 else pieces, dtype=np.uint32))
             sides.append(fresh)
         return sides[0], sides[1]
@@ -76,9 +76,9 @@ def make_batch(sources: Sequence[NDArray[np.uint32]], targets: Sequence[NDArray[
         target_in[row, 1 : end + 1] = target_ids
         target_out[row, :end] = target_ids
         target_out[row, end] = EOS
-    said = torch.from_numpy(target_out)
-    words = torch.from_numpy(source)
-    return Batch(words, masks.padding(words), torch.from_numpy(target_in), said, said != PAD)
+    source_tensor, target_tensor = torch.from_numpy(source), torch.from_numpy(target_out)
+    mask = masks.padding(source_tensor)
+    return Batch(source_tensor, mask, torch.from_numpy(target_in), target_tensor, target_tensor != PAD)
 
 
 def link_matrix(store: Store, pairs: Indices, batch: Batch) -> Tensor:

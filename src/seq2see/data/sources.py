@@ -90,10 +90,10 @@ class Source:
         links = enumerate(read_lines(path), start=1)
         number = 0
         for pair in pairs:
-            found = next(links, None)
-            if found is None:
+            numbered_line = next(links, None)
+            if numbered_line is None:
                 raise DataError(f"has {number} lines but {self.name} has more pairs", path=path)
-            number, text = found
+            number, text = numbered_line
             yield Sample(pair, read_links(text, path, number))
         if next(links, None) is not None:
             raise DataError(f"has more than {number} lines but {self.name} has {number} pairs", path=path)

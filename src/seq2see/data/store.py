@@ -280,8 +280,8 @@ def piece_links(links: Links, source_words: Sequence[int], target_words: Sequenc
     return [
         source << 16 | target
         for target, word in enumerate(target_words)
-        for source, other in enumerate(source_words)
-        if other in partners.get(word, ())
+        for source, source_word in enumerate(source_words)
+        if source_word in partners.get(word, ())
     ]
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from seq2see.corpora import Example
 from seq2see.demo.corpus import crossings
 from seq2see.demo.plan import CORPUS, EDGES, FAMILIES, LONG, Family, Plan
-from seq2see.evaluate import Comparison, EvaluationSettings, Paired, compare_outputs, references_of
+from seq2see.evaluate import Comparison, EvaluationSettings, PairedTests, compare_outputs, references_of
 from seq2see.evaluate.compare import ComparedSentence, LengthContrast
 from seq2see.evaluate.length import LengthScore
 from seq2see.look.draw.page import PageExample as Shown
@@ -50,7 +50,7 @@ class Findings:
     drawn: Translation
 
     @property
-    def long(self) -> tuple[LengthScore, LengthScore, Paired]:
+    def long(self) -> tuple[LengthScore, LengthScore, PairedTests]:
         """Without, with, and what lies between, for references of LONG words and more."""
         return self.halves.a.rows[-1], self.halves.b.rows[-1], self.halves.paired[-1]
 

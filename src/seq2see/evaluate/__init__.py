@@ -3,7 +3,7 @@
 from seq2see.evaluate.compare import Comparison, compare_outputs
 from seq2see.evaluate.evaluation import Evaluation, EvaluationSettings, evaluate_outputs
 from seq2see.evaluate.metrics import NAMES, TOKENIZERS, Metric, make_metric
-from seq2see.evaluate.resampling import Interval, Paired, Resampling, confidence, paired
+from seq2see.evaluate.resampling import Interval, PairedTests, Resampling, bootstrap_interval, paired_tests
 from seq2see.evaluate.scores import METRICS, exact_match, score, sentence_chrf
 from seq2see.evaluate.testset import References, read_outputs, read_references, references_of
 
@@ -16,15 +16,15 @@ __all__ = [
     "EvaluationSettings",
     "Interval",
     "Metric",
-    "Paired",
+    "PairedTests",
     "References",
     "Resampling",
+    "bootstrap_interval",
     "compare_outputs",
-    "confidence",
     "evaluate_outputs",
     "exact_match",
     "make_metric",
-    "paired",
+    "paired_tests",
     "read_outputs",
     "read_references",
     "references_of",

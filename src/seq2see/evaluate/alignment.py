@@ -1,10 +1,10 @@
-"""Word alignments and how far they are from what people drew: precision, recall, error rate (Och and Ney 2003).
+"""Word alignments and how far they are from gold ones: precision, recall, error rate (Och and Ney 2003).
 
     0-0 1-2 2-1 2?3      one sentence in Pharaoh form: source-target, counted from 0; `?` or `p` marks a link that is
                          possible, `-` one that is sure
-    en=2,5,6 ko=0,1      the words that somebody looked at; a link is judged only if both its ends are among them
+    en=2,5,6 ko=0,1      the words that were annotated; a link is judged only if both its ends are among them
 
-With A the links found, S the sure ones and P the possible ones (S among them):
+With A the predicted links, S the sure ones and P the possible ones (S among them):
 
     precision = |A and P| / |A|      recall = |A and S| / |S|      AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)
 
@@ -30,7 +30,7 @@ _BETWEEN = " ||| "
 
 @dataclass(frozen=True)
 class Gold:
-    """What people drew for one sentence. `source` and `target` are the annotated words; None: all of them."""
+    """The alignment that people drew. `source` and `target` are the words they annotated; None: all of them."""
 
     sure: frozenset[Link]
     possible: frozenset[Link] = frozenset()
@@ -53,47 +53,47 @@ class Gold:
         return Gold(flipped(self.sure), flipped(self.possible), self.target, self.source)
 
 
-class Counts(NamedTuple):
-    """What the rates are made of; sums over sentences."""
+class AlignmentCounts(NamedTuple):
+    """Sums over sentences, from which precision, recall and AER follow."""
 
-    found: int = 0  # |A|
+    predicted: int = 0  # |A|
     sure: int = 0  # |S|
-    found_sure: int = 0  # |A and S|
-    found_possible: int = 0  # |A and P|
+    predicted_sure: int = 0  # |A and S|
+    predicted_possible: int = 0  # |A and P|
 
-    def plus(self, other: "Counts") -> "Counts":
-        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+    def plus(self, other: "AlignmentCounts") -> "AlignmentCounts":
+        return AlignmentCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
     @property
     def precision(self) -> float:
-        """1 when nothing was claimed."""
-        return self.found_possible / self.found if self.found else 1.0
+        """1 when no link was predicted."""
+        return self.predicted_possible / self.predicted if self.predicted else 1.0
 
     @property
     def recall(self) -> float:
-        """1 when there was nothing to find."""
-        return self.found_sure / self.sure if self.sure else 1.0
+        """1 when there is no sure link."""
+        return self.predicted_sure / self.sure if self.sure else 1.0
 
     @property
     def aer(self) -> float:
-        """Alignment error rate, 0 to 1; 0 when there was nothing to find and nothing was claimed."""
-        whole = self.found + self.sure
-        return 1 - (self.found_sure + self.found_possible) / whole if whole else 0.0
+        """Alignment error rate, 0 to 1; 0 when there is no sure link and none was predicted."""
+        total = self.predicted + self.sure
+        return 1 - (self.predicted_sure + self.predicted_possible) / total if total else 0.0
 
 
-def count(found: Iterable[Link], gold: Gold) -> Counts:
-    """One sentence. Links of words that nobody annotated count on neither side."""
-    links, sure = gold.judged(found), gold.judged(gold.sure)
-    return Counts(len(links), len(sure), len(links & sure), len(links & gold.judged(gold.possible)))
+def count_links(predicted: Iterable[Link], gold: Gold) -> AlignmentCounts:
+    """The counts of one sentence. Links of words that nobody annotated count on neither side."""
+    links, sure = gold.judged(predicted), gold.judged(gold.sure)
+    return AlignmentCounts(len(links), len(sure), len(links & sure), len(links & gold.judged(gold.possible)))
 
 
-def score_alignments(found: Sequence[Iterable[Link]], gold: Sequence[Gold]) -> Counts:
-    """A test set; `.aer`, `.precision` and `.recall` of what comes back are its figures."""
-    if len(found) != len(gold):
-        raise ShapeError(f"{len(found)} alignments but {len(gold)} sentences of gold; one for each is needed")
-    total = Counts()
-    for links, right in zip(found, gold, strict=True):
-        total = total.plus(count(links, right))
+def score_alignments(predicted: Sequence[Iterable[Link]], gold: Sequence[Gold]) -> AlignmentCounts:
+    """The counts of a test set; its scores are their `.aer`, `.precision` and `.recall`."""
+    if len(predicted) != len(gold):
+        raise ShapeError(f"{len(predicted)} alignments but {len(gold)} sentences of gold; one for each is needed")
+    total = AlignmentCounts()
+    for links, reference in zip(predicted, gold, strict=True):
+        total = total.plus(count_links(links, reference))
     return total
 
 
@@ -125,28 +125,30 @@ def parse_pharaoh(text: str) -> Gold:
     sure: set[Link] = set()
     possible: set[Link] = set()
     for word in text.split():
-        found = _LINK.fullmatch(word)
-        if found is None:
+        match = _LINK.fullmatch(word)
+        if match is None:
             raise DataError(f"'{word[:40]}' is no link; expected source-target counted from 0, such as 0-2 or 0?2")
-        (sure if found[2] == "-" else possible).add((int(found[1]), int(found[3])))
+        (sure if match[2] == "-" else possible).add((int(match[1]), int(match[3])))
     return Gold(frozenset(sure), frozenset(possible))
 
 
 def read_gold(path: str | Path, annotated: str | Path | None = None) -> list[Gold]:
     """A line for each sentence, and of the annotated words as well if there is a file of them."""
-    gold = [_parse(text, Path(path), line) for line, text in enumerate(_held(Path(path)), start=1)]
+    gold = [_parse(text, Path(path), line) for line, text in enumerate(_lines(Path(path)), start=1)]
     if annotated is None:
         return gold
-    marks = [_annotated(text, Path(annotated), line) for line, text in enumerate(_held(Path(annotated)), start=1)]
-    if len(marks) != len(gold):
-        raise DataError(f"{len(marks)} lines but {path} has {len(gold)}; they must go together", path=annotated)
-    return [Gold(one.sure, one.possible, *mark) for one, mark in zip(gold, marks, strict=True)]
+    annotations = [
+        _annotated(text, Path(annotated), line) for line, text in enumerate(_lines(Path(annotated)), start=1)
+    ]
+    if len(annotations) != len(gold):
+        raise DataError(f"{len(annotations)} lines but {path} has {len(gold)}; they must go together", path=annotated)
+    return [Gold(links.sure, links.possible, *words) for links, words in zip(gold, annotations, strict=True)]
 
 
 def read_bitext(path: str | Path, encoding: str | None = None) -> list[tuple[str, str]]:
     """`source ||| target` on each line, the form that alignment test sets and fast_align use."""
     pairs = []
-    for line, text in enumerate(_held(Path(path), encoding), start=1):
+    for line, text in enumerate(_lines(Path(path), encoding), start=1):
         source, between, target = text.partition(_BETWEEN)
         if not between:
             raise DataError(f"no '{_BETWEEN.strip()}' between source and target", path=path, line=line)
@@ -154,7 +156,7 @@ def read_bitext(path: str | Path, encoding: str | None = None) -> list[tuple[str
     return pairs
 
 
-def _held(path: Path, encoding: str | None = None) -> Iterator[str]:
+def _lines(path: Path, encoding: str | None = None) -> Iterator[str]:
     return at_most(MOST_PAIRS, read_lines(path, encoding), "lines", path)
 
 
@@ -170,10 +172,10 @@ def _annotated(text: str, path: Path, line: int) -> tuple[frozenset[int], frozen
     sides = []
     for field in text.split():
         _, equals, numbers = field.partition("=")
-        given = [number for number in numbers.split(",") if number]
-        if not equals or not all(number.isascii() and number.isdigit() for number in given):
+        words = [number for number in numbers.split(",") if number]
+        if not equals or not all(number.isascii() and number.isdigit() for number in words):
             break
-        sides.append(frozenset(map(int, given)))
+        sides.append(frozenset(map(int, words)))
     if len(sides) != 2:
         raise DataError("expected the words of both sides, such as en=2,5 ko=0,1", path=path, line=line)
     return sides[0], sides[1]

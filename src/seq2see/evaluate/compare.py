@@ -10,20 +10,20 @@ from seq2see.evaluate.evaluation import (
     LengthTable,
     Score,
     check_outputs,
-    count,
+    count_sentences,
     interval_dict,
     length_table,
-    notes_on,
     notes_on_outputs,
+    notes_on_test,
     score_of,
 )
 from seq2see.evaluate.length import Bucket, Lengths, Side
 from seq2see.evaluate.metrics import Chrf, Metric, Name, Values
-from seq2see.evaluate.resampling import Paired, Resampling, paired
+from seq2see.evaluate.resampling import PairedTests, Resampling, paired_tests
 from seq2see.evaluate.testset import References
 
 METRICS: tuple[Name, ...] = ("bleu", "chrf", "exact")
-"""What is compared unless told otherwise; TER can take minutes."""
+"""Compared by default; TER can take minutes."""
 SIGNIFICANT = 0.05
 
 Which = Literal["a", "b"]
@@ -35,7 +35,7 @@ class Contrast:
 
     a: Score
     b: Score
-    paired: Paired
+    paired: PairedTests
     signature: str
 
     @property
@@ -65,7 +65,7 @@ class LengthContrast:
 
     a: LengthTable
     b: LengthTable
-    paired: tuple[Paired, ...]
+    paired: tuple[PairedTests, ...]
 
     @property
     def side(self) -> Side:
@@ -76,19 +76,19 @@ class LengthContrast:
         return tuple(row.bucket for row in self.a.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        one, other = self.a.as_dict(), self.b.as_dict()
+        table_a, table_b = self.a.as_dict(), self.b.as_dict()
         buckets = [
             {
-                "from": left["from"],
-                "to": left["to"],
-                "sentences": left["sentences"],
-                "a": {name: left[name] for name in ("score", "low", "high")},
-                "b": {name: right[name] for name in ("score", "low", "high")},
-                **paired_dict(between),
+                "from": a["from"],
+                "to": a["to"],
+                "sentences": a["sentences"],
+                "a": {name: a[name] for name in ("score", "low", "high")},
+                "b": {name: b[name] for name in ("score", "low", "high")},
+                **paired_dict(tests),
             }
-            for left, right, between in zip(one["buckets"], other["buckets"], self.paired, strict=True)
+            for a, b, tests in zip(table_a["buckets"], table_b["buckets"], self.paired, strict=True)
         ]
-        return one | {"buckets": buckets}
+        return table_a | {"buckets": buckets}
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class ComparedSentence:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All there is to say about two systems on one test set; terminal, JSON and report are drawn from this alone."""
+    """Two systems on one test set; terminal, JSON and report are drawn from this alone."""
 
     a: str
     b: str
@@ -164,12 +164,12 @@ class Comparison:
         }
 
 
-def paired_dict(between: Paired) -> dict[str, Any]:
+def paired_dict(tests: PairedTests) -> dict[str, Any]:
     return {
-        "difference": {"score": between.difference, **interval_dict(between.interval)},
-        "p_bootstrap": between.p_bootstrap,
-        "p_randomisation": between.p_randomisation,
-        "b_wins": between.b_wins,
+        "difference": {"score": tests.difference, **interval_dict(tests.interval)},
+        "p_bootstrap": tests.p_bootstrap,
+        "p_randomisation": tests.p_randomisation,
+        "b_wins": tests.b_wins,
     }
 
 
@@ -185,14 +185,14 @@ def compare_outputs(
     """Both outputs for the same pairs."""
     settings = settings or EvaluationSettings(metrics=METRICS)
     outputs = (outputs_a, outputs_b)
-    for one, system in zip(outputs, systems, strict=True):
-        check_outputs(one, test, system)
+    for lines, system in zip(outputs, systems, strict=True):
+        check_outputs(lines, test, system)
     metrics, lengths = settings.make(test), settings.lengths(test)
     counts = {metric.name: _both(metric, outputs, test, systems, counting) for metric in metrics}
     contrasts = tuple(_contrast(metric, *counts[metric.name], settings.plan) for metric in metrics)
-    notes = [*notes_on(test, settings, [contrast.a for contrast in contrasts])]
-    for one, system in zip(outputs, systems, strict=True):
-        notes += notes_on_outputs(one, system)
+    notes = [*notes_on_test(test, settings, [contrast.a for contrast in contrasts])]
+    for lines, system in zip(outputs, systems, strict=True):
+        notes += notes_on_outputs(lines, system)
     chrf = counts["chrf"] if "chrf" in counts else _both(Chrf(), outputs, test, systems, counting)
     return Comparison(
         *systems,
@@ -213,14 +213,14 @@ def _both(
     counting: Counting | None,
 ) -> tuple[Values, Values]:
     return (
-        count(metric, outputs[0], test, systems[0], counting),
-        count(metric, outputs[1], test, systems[1], counting),
+        count_sentences(metric, outputs[0], test, systems[0], counting),
+        count_sentences(metric, outputs[1], test, systems[1], counting),
     )
 
 
 def _contrast(metric: Metric, a: Values, b: Values, plan: Resampling) -> Contrast:
     signature = metric.signature(plan.resamples, plan.seed, plan.trials)
-    return Contrast(score_of(metric, a, plan), score_of(metric, b, plan), paired(metric, a, b, plan), signature)
+    return Contrast(score_of(metric, a, plan), score_of(metric, b, plan), paired_tests(metric, a, b, plan), signature)
 
 
 def _by_length(metric: Metric, a: Values, b: Values, lengths: Lengths, plan: Resampling) -> LengthContrast:
@@ -228,7 +228,7 @@ def _by_length(metric: Metric, a: Values, b: Values, lengths: Lengths, plan: Res
     return LengthContrast(
         length_table(metric, a, lengths, plan),
         length_table(metric, b, lengths, plan),
-        tuple(paired(metric, a[rows], b[rows], plan) for rows in inside),
+        tuple(paired_tests(metric, a[rows], b[rows], plan) for rows in inside),
     )
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import script
-from seq2see.evaluate.length import Lengths, LengthScore, Side, by_length, measure_lengths
+from seq2see.evaluate.length import Lengths, LengthScore, Side, measure_lengths, score_by_length
 from seq2see.evaluate.metrics import Advance, Metric, Name, Tokenize, Values, make_metric
-from seq2see.evaluate.resampling import Interval, Resampling, confidence
+from seq2see.evaluate.resampling import Interval, Resampling, bootstrap_interval
 from seq2see.evaluate.testset import References
 
 FEW = 30  # sentences; below, an interval is not to be trusted
 
 Counting = Callable[[str], Advance]
-"""Told what is being counted, gives back what hears how many sentences are done."""
+"""What is being counted -> a function that is called with the number of sentences done since."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,10 @@ def evaluate_outputs(
     settings = settings or EvaluationSettings()
     check_outputs(outputs, test, system)
     metrics, lengths = settings.make(test), settings.lengths(test)
-    counts = [count(metric, outputs, test, system, counting) for metric in metrics]
-    scores = tuple(score_of(metric, one, settings.plan) for metric, one in zip(metrics, counts, strict=True))
+    counts = [count_sentences(metric, outputs, test, system, counting) for metric in metrics]
+    scores = tuple(score_of(metric, rows, settings.plan) for metric, rows in zip(metrics, counts, strict=True))
     table = length_table(metrics[0], counts[0], lengths, settings.plan)
-    notes = (*notes_on(test, settings, scores), *notes_on_outputs(outputs, system))
+    notes = (*notes_on_test(test, settings, scores), *notes_on_outputs(outputs, system))
     return Evaluation(system, test.name, len(test), scores, table, notes)
 
 
@@ -148,7 +148,9 @@ def check_outputs(outputs: Sequence[str], test: References, system: str) -> None
         raise ConfigError(f"{test.name}: no pairs to score")
 
 
-def count(metric: Metric, outputs: Sequence[str], test: References, system: str, counting: Counting | None) -> Values:
+def count_sentences(
+    metric: Metric, outputs: Sequence[str], test: References, system: str, counting: Counting | None
+) -> Values:
     return metric.counts(outputs, test.references, counting(f"{metric.label} of {system}") if counting else None)
 
 
@@ -158,21 +160,21 @@ def score_of(metric: Metric, counts: Values, plan: Resampling) -> Score:
         metric.label,
         metric.higher_is_better,
         metric.score(counts),
-        confidence(metric, counts, plan),
+        bootstrap_interval(metric, counts, plan),
         metric.signature(plan.resamples, plan.seed),
     )
 
 
 def length_table(metric: Metric, counts: Values, lengths: Lengths, plan: Resampling) -> LengthTable:
-    rows = by_length(metric, counts, lengths, plan)
+    rows = score_by_length(metric, counts, lengths, plan)
     return LengthTable(metric.name, metric.label, metric.higher_is_better, lengths.side, lengths.unit, rows)
 
 
-def notes_on(test: References, settings: EvaluationSettings, scores: Sequence[Score]) -> list[str]:
+def notes_on_test(test: References, settings: EvaluationSettings, scores: Sequence[Score]) -> list[str]:
     """What a reader of the numbers should know and may not think of."""
     notes = []
     if "bleu" in settings.metrics and settings.tokenize is None:
-        if script.unit(test.references) == "characters":
+        if script.length_unit(test.references) == "characters":
             notes.append("the references have no spaces between words: BLEU counts characters (tok:char)")
         elif script.is_korean(test.references):
             notes.append(

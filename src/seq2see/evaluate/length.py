@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import script
 from seq2see.evaluate.metrics import Metric, Values
-from seq2see.evaluate.resampling import Interval, Resampling, confidence
+from seq2see.evaluate.resampling import Interval, Resampling, bootstrap_interval
 
 EDGES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100)
 """The last length of each bucket, unless others are asked for; those that hold nothing at either end are left out."""
@@ -61,19 +61,19 @@ class Lengths:
 
 def measure_lengths(texts: Sequence[str], side: Side, edges: Sequence[int] | None = None) -> Lengths:
     """Words, or characters where the language has no spaces between words."""
-    counted = script.unit(texts)
-    values = np.array([script.length(text, counted) for text in texts], dtype=np.int64)
-    return Lengths(side, counted, values, tuple(make_buckets(values, edges)))
+    unit = script.length_unit(texts)
+    values = np.array([script.length(text, unit) for text in texts], dtype=np.int64)
+    return Lengths(side, unit, values, tuple(make_buckets(values, edges)))
 
 
 def make_buckets(lengths: NDArray[np.int64], edges: Sequence[int] | None = None) -> list[Bucket]:
     """(sentences,) -> buckets that hold every sentence; `edges` are the last length of each."""
     if not len(lengths):
         return []
-    given = check_edges(EDGES if edges is None else edges)
-    lows = [min(1, int(lengths.min())), *(edge + 1 for edge in given)]
-    buckets = [Bucket(low, high) for low, high in zip(lows, [*given, None], strict=True)]
-    if lengths.max() <= given[-1]:
+    highs = check_edges(EDGES if edges is None else edges)
+    lows = [min(1, int(lengths.min())), *(edge + 1 for edge in highs)]
+    buckets = [Bucket(low, high) for low, high in zip(lows, [*highs, None], strict=True)]
+    if lengths.max() <= highs[-1]:
         buckets.pop()
     if edges is not None:
         return buckets
@@ -83,18 +83,18 @@ def make_buckets(lengths: NDArray[np.int64], edges: Sequence[int] | None = None)
 
 def check_edges(edges: Sequence[int]) -> list[int]:
     """Themselves, if they rise from 1 or more."""
-    given = list(edges)
-    if not given or given[0] < 1 or any(one >= other for one, other in pairwise(given)):
-        raise ConfigError(f"edges {','.join(map(str, given)) or 'none'}: expected rising lengths such as 5,10,15,20")
-    return given
+    rising = list(edges)
+    if not rising or rising[0] < 1 or any(low >= high for low, high in pairwise(rising)):
+        raise ConfigError(f"edges {','.join(map(str, rising)) or 'none'}: expected rising lengths such as 5,10,15,20")
+    return rising
 
 
-def by_length(metric: Metric, counts: Values, lengths: Lengths, plan: Resampling) -> tuple[LengthScore, ...]:
+def score_by_length(metric: Metric, counts: Values, lengths: Lengths, plan: Resampling) -> tuple[LengthScore, ...]:
     """The score of each bucket by itself."""
     if len(counts) != len(lengths.values):
         raise ShapeError(f"counts of {len(counts)} sentences but lengths of {len(lengths.values)}")
     rows = []
     for bucket in lengths.buckets:
         inside = counts[bucket.holds(lengths.values)]
-        rows.append(LengthScore(bucket, len(inside), metric.score(inside), confidence(metric, inside, plan)))
+        rows.append(LengthScore(bucket, len(inside), metric.score(inside), bootstrap_interval(metric, inside, plan)))
     return tuple(rows)

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.base import Metric as Judge
+from sacrebleu.metrics.base import Metric as SacreBleuMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
@@ -26,14 +26,14 @@ from sacrebleu.metrics.ter import TER
 from seq2see import __version__
 from seq2see.errors import ConfigError, ShapeError, nearest
 from seq2see.evaluate.edits import edit_distance
-from seq2see.evaluate.script import Unit, unit
+from seq2see.evaluate.script import Unit, length_unit
 
 Name = Literal["bleu", "chrf", "ter", "exact", "wer", "cer", "per"]
 NAMES: tuple[Name, ...] = get_args(Name)
 Tokenize = Literal["13a", "char", "intl", "zh", "ja-mecab", "ko-mecab", "none"]
 TOKENIZERS: tuple[Tokenize, ...] = get_args(Tokenize)
 _MECAB = {"ja-mecab": "ja", "ko-mecab": "ko"}
-_SENTENCES = 50  # counted between two words about progress
+_SENTENCES = 50  # counted between two reports of progress
 
 Values = NDArray[np.float64]
 Advance = Callable[[int], None]
@@ -47,7 +47,7 @@ class Metric(ABC):
     higher_is_better: bool = True
 
     def counts(self, outputs: Sequence[str], references: Sequence[str], advance: Advance | None = None) -> Values:
-        """(sentences, columns); `advance` hears how many more sentences are done."""
+        """(sentences, columns); `advance` is called with the number of sentences done since."""
         if len(outputs) != len(references):
             raise ShapeError(f"{len(outputs)} outputs but {len(references)} references; one for each is needed")
         rows: list[list[float]] = []
@@ -79,25 +79,25 @@ class Metric(ABC):
         """What somebody else needs to get the same number, in sacreBLEU's form."""
 
 
-class _Sacre(Metric):
+class _SacreBleu(Metric):
     """A metric of sacreBLEU. Its counts have no public name there; a test holds their sums to its public score."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        judge.corpus_score([""], [[""]])  # tells it the number of references, which its signature names
+    def __init__(self, metric: SacreBleuMetric) -> None:
+        self._metric = metric
+        metric.corpus_score([""], [[""]])  # tells it the number of references, which its signature names
 
     def _count(self, outputs: Sequence[str], references: Sequence[str]) -> list[list[float]]:
-        found: list[list[float]] = self._judge._extract_corpus_statistics(list(outputs), [list(references)])
-        return found
+        statistics: list[list[float]] = self._metric._extract_corpus_statistics(list(outputs), [list(references)])
+        return statistics
 
     def signature(self, resamples: int | None = None, seed: int | None = None, trials: int | None = None) -> str:
-        signature: Any = self._judge.get_signature()
+        signature: Any = self._metric.get_signature()
         for key, value in (("bs", resamples), ("ar", trials), ("seed", seed)):
             signature.update(key, value)
         return str(signature)
 
 
-class Bleu(_Sacre):
+class Bleu(_SacreBleu):
     name, label = "bleu", "BLEU"
     ORDERS = 4
 
@@ -112,59 +112,59 @@ class Bleu(_Sacre):
     def scores(self, totals: Values) -> Values:
         """Columns: words of the output, of the reference; then matched and all n-grams, each for four orders."""
         length, reference = totals[..., 0], totals[..., 1]
-        matched, said = np.split(totals[..., 2:], 2, axis=-1)
+        matched, ngrams = np.split(totals[..., 2:], 2, axis=-1)
         # an order without a match counts as half a match, the next one as a quarter, ... (sacreBLEU's smooth:exp)
-        misses = np.cumsum((matched == 0) & (said > 0), axis=-1)
+        misses = np.cumsum((matched == 0) & (ngrams > 0), axis=-1)
         smoothed = np.where(matched > 0, matched, 0.5**misses)
-        precision = smoothed / np.maximum(said, 1)
+        precision = smoothed / np.maximum(ngrams, 1)
         mean = np.exp(np.log(precision).mean(axis=-1))
         brevity = np.exp(np.minimum(0.0, 1 - reference / np.maximum(length, 1)))
-        sound = matched.any(axis=-1) & (said > 0).all(axis=-1)
-        return np.where(sound, 100 * brevity * mean, 0.0)
+        scorable = matched.any(axis=-1) & (ngrams > 0).all(axis=-1)
+        return np.where(scorable, 100 * brevity * mean, 0.0)
 
 
-class Chrf(_Sacre):
+class Chrf(_SacreBleu):
     name, label = "chrf", "chrF2"
-    RECALL = 4.0  # beta squared: recall counts twice as much as precision
+    BETA_SQUARED = 4.0  # recall counts twice as much as precision
 
     def __init__(self) -> None:
         super().__init__(CHRF())
 
     def scores(self, totals: Values) -> Values:
         """Columns: n-grams of the output, of the reference, of both; six times."""
-        said, wanted, both = totals[..., 0::3], totals[..., 1::3], totals[..., 2::3]
-        usable = (said > 0) & (wanted > 0)
+        output, reference, matched = totals[..., 0::3], totals[..., 1::3], totals[..., 2::3]
+        usable = (output > 0) & (reference > 0)
         orders = np.maximum(usable.sum(axis=-1), 1)
-        precision = (both / np.maximum(said, 1) * usable).sum(axis=-1) / orders
-        recall = (both / np.maximum(wanted, 1) * usable).sum(axis=-1) / orders
-        below = self.RECALL * precision + recall
-        return 100 * (1 + self.RECALL) * precision * recall / np.where(below > 0, below, 1.0)
+        precision = (matched / np.maximum(output, 1) * usable).sum(axis=-1) / orders
+        recall = (matched / np.maximum(reference, 1) * usable).sum(axis=-1) / orders
+        divisor = self.BETA_SQUARED * precision + recall
+        return 100 * (1 + self.BETA_SQUARED) * precision * recall / np.where(divisor > 0, divisor, 1.0)
 
 
-class Ter(_Sacre):
+class Ter(_SacreBleu):
     name, label, higher_is_better = "ter", "TER", False
 
-    def __init__(self, counted: Unit) -> None:
+    def __init__(self, unit: Unit) -> None:
         # Tercom cuts Chinese and Japanese into characters only when it also cuts off punctuation.
-        asian = counted == "characters"
+        asian = unit == "characters"
         super().__init__(TER(normalized=asian, asian_support=asian))
 
     def scores(self, totals: Values) -> Values:
-        return _rate(totals)
+        return _error_rate(totals)
 
 
-class _Own(Metric):
+class _OwnMetric(Metric):
     """A metric that needs no library."""
 
     _about: str
 
     def signature(self, resamples: int | None = None, seed: int | None = None, trials: int | None = None) -> str:
-        told = {"nrefs": 1, "bs": resamples, "ar": trials, "seed": seed, "case": "mixed"}
-        fields = [f"{key}:{value}" for key, value in told.items() if value is not None]
+        settings = {"nrefs": 1, "bs": resamples, "ar": trials, "seed": seed, "case": "mixed"}
+        fields = [f"{key}:{value}" for key, value in settings.items() if value is not None]
         return "|".join([*fields, self._about, f"version:seq2see-{__version__}"])
 
 
-class Exact(_Own):
+class ExactMatch(_OwnMetric):
     name, label, _about = "exact", "exact", "unit:sentence"
 
     def _count(self, outputs: Sequence[str], references: Sequence[str]) -> list[list[float]]:
@@ -174,7 +174,7 @@ class Exact(_Own):
         return 100 * totals[..., 0] / np.maximum(totals[..., 1], 1)
 
 
-class ErrorRate(_Own):
+class ErrorRate(_OwnMetric):
     """Edits for each symbol of the reference; can be above 100 when an output is too long."""
 
     higher_is_better = False
@@ -184,17 +184,17 @@ class ErrorRate(_Own):
         self._about = "unit:character|space:yes" if name == "cer" else "unit:token|sep:space"
 
     def _count(self, outputs: Sequence[str], references: Sequence[str]) -> list[list[float]]:
-        sides = ((self._cut(output), self._cut(wanted)) for output, wanted in zip(outputs, references, strict=True))
-        return [[edit_distance(output, wanted), len(wanted)] for output, wanted in sides]
+        pairs = zip(map(self._symbols, outputs), map(self._symbols, references), strict=True)
+        return [[edit_distance(output, reference), len(reference)] for output, reference in pairs]
 
-    def _cut(self, text: str) -> Sequence[str]:
+    def _symbols(self, text: str) -> Sequence[str]:
         return " ".join(text.split()) if self.name == "cer" else text.split()
 
     def scores(self, totals: Values) -> Values:
-        return _rate(totals)
+        return _error_rate(totals)
 
 
-def _rate(totals: Values) -> Values:
+def _error_rate(totals: Values) -> Values:
     """Columns: edits, symbols of the reference. Where there should be nothing, something is wholly wrong."""
     edits, symbols = totals[..., 0], totals[..., 1]
     return 100 * np.where(symbols > 0, edits / np.where(symbols > 0, symbols, 1.0), edits > 0)
@@ -208,9 +208,9 @@ def make_metric(name: Name, references: Sequence[str], tokenize: Tokenize | None
         case "chrf":
             return Chrf()
         case "ter":
-            return Ter(unit(references))
+            return Ter(length_unit(references))
         case "exact":
-            return Exact()
+            return ExactMatch()
         case "wer" | "cer" | "per":
             return ErrorRate(name)
 
@@ -237,7 +237,7 @@ def tokenizer_for(references: Sequence[str]) -> Tokenize:
     Korean has spaces and stays with 13a, which counts 학교에 and 학교로 as two words; `char` and, if it is there,
     `ko-mecab` are less strict.
     """
-    return "char" if unit(references) == "characters" else "13a"
+    return "char" if length_unit(references) == "characters" else "13a"
 
 
 def _available(tokenize: Tokenize) -> Tokenize:

@@ -45,8 +45,8 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2
 
 
-class Paired(NamedTuple):
-    """B against A on the same sentences; differences are B - A.
+class PairedTests(NamedTuple):
+    """Significance tests of B against A on the same sentences; differences are B - A.
 
     p_bootstrap       how likely so large a difference is by chance, as far as these sentences tell (paired bootstrap)
     p_randomisation   the same by swapping outputs between A and B at random (approximate randomisation)
@@ -60,74 +60,74 @@ class Paired(NamedTuple):
     b_wins: float | None
 
 
-def confidence(metric: Metric, counts: Values, plan: Resampling) -> Interval | None:
-    """None for fewer than two sentences: a resample of one sentence is that sentence."""
+def bootstrap_interval(metric: Metric, counts: Values, plan: Resampling) -> Interval | None:
+    """The 95 % interval of a score. None for fewer than two sentences: every resample of one is that sentence."""
     if len(counts) < 2 or not metric.defined(counts):
         return None
-    return _interval(metric.scores(resampled(counts, plan)))
+    return _percentiles(metric.scores(bootstrap_sums(counts, plan)))
 
 
-def paired(metric: Metric, a: Values, b: Values, plan: Resampling) -> Paired:
+def paired_tests(metric: Metric, a: Values, b: Values, plan: Resampling) -> PairedTests:
     """Both systems on the same sentences, and on the same resamples of them."""
     if a.shape != b.shape:
         raise ShapeError(f"counts of {a.shape} for one system and {b.shape} for the other; score the same sentences")
     score_a, score_b = metric.score(a), metric.score(b)
     if score_a is None or score_b is None:
-        return Paired(None, None, None, None, None)
+        return PairedTests(None, None, None, None, None)
     difference = score_b - score_a
-    by_chance = _randomised(metric, a, b, abs(difference), plan)
+    p_randomisation = _approximate_randomisation(metric, a, b, abs(difference), plan)
     if len(a) < 2:
-        return Paired(difference, None, None, by_chance, None)
-    drawn_a, drawn_b = np.split(resampled(np.hstack([a, b]), plan), 2, axis=1)
-    differences = metric.scores(drawn_b) - metric.scores(drawn_a)
-    apart = np.abs(differences)
+        return PairedTests(difference, None, None, p_randomisation, None)
+    sums_a, sums_b = np.split(bootstrap_sums(np.hstack([a, b]), plan), 2, axis=1)
+    differences = metric.scores(sums_b) - metric.scores(sums_a)
+    sizes = np.abs(differences)
     better = differences > _SAME if metric.higher_is_better else differences < -_SAME
-    return Paired(
+    return PairedTests(
         difference,
-        _interval(differences),
-        _p_value(apart - apart.mean(), abs(difference)),
-        by_chance,
+        _percentiles(differences),
+        _p_value(sizes - sizes.mean(), abs(difference)),
+        p_randomisation,
         float(better.mean()),
     )
 
 
-def resampled(counts: Values, plan: Resampling) -> Values:
+def bootstrap_sums(counts: Values, plan: Resampling) -> Values:
     """(sentences, columns) -> (resamples, columns): sums over as many sentences, drawn with replacement."""
-    return np.concatenate([weights @ counts for weights in _draws(len(counts), plan)])
+    return np.concatenate([weights @ counts for weights in _bootstrap_weights(len(counts), plan)])
 
 
-def _draws(sentences: int, plan: Resampling) -> Iterator[Values]:
+def _bootstrap_weights(sentences: int, plan: Resampling) -> Iterator[Values]:
     """(some resamples, sentences): how often each sentence was drawn."""
     generator = np.random.default_rng(plan.seed)
-    most = max(1, _CELLS // sentences)
-    for start in range(0, plan.resamples, most):
-        rows = min(most, plan.resamples - start)
+    chunk = max(1, _CELLS // sentences)
+    for start in range(0, plan.resamples, chunk):
+        rows = min(chunk, plan.resamples - start)
         drawn = generator.choice(sentences, size=(rows, sentences), replace=True)
         places = drawn + sentences * np.arange(rows)[:, None]
         yield np.bincount(places.ravel(), minlength=rows * sentences).reshape(rows, sentences).astype(np.float64)
 
 
-def _randomised(metric: Metric, a: Values, b: Values, difference: float, plan: Resampling) -> float:
+def _approximate_randomisation(metric: Metric, a: Values, b: Values, difference: float, plan: Resampling) -> float:
     """Every sentence's outputs change sides or not; how often are the two sides as far apart as A and B?"""
     generator = np.random.default_rng(plan.seed)
     # A multiple of 32 rows takes whole words from the generator: pieces then draw the same bits as one large draw.
-    most = max(32, _CELLS // len(a) // 32 * 32)
-    apart: list[Values] = []
-    for start in range(0, plan.trials, most):
-        rows = min(most, plan.trials - start)
+    chunk = max(32, _CELLS // len(a) // 32 * 32)
+    differences: list[Values] = []
+    for start in range(0, plan.trials, chunk):
+        rows = min(chunk, plan.trials - start)
         stay: NDArray[np.bool_] = generator.integers(2, size=(rows, len(a)), dtype=np.bool_)
         moved = stay.astype(np.float64) @ (a - b)
-        apart.append(np.abs(metric.scores(b.sum(axis=0) + moved) - metric.scores(a.sum(axis=0) - moved)))
-    return _p_value(np.concatenate(apart), difference)
+        differences.append(np.abs(metric.scores(b.sum(axis=0) + moved) - metric.scores(a.sum(axis=0) - moved)))
+    return _p_value(np.concatenate(differences), difference)
 
 
-def _p_value(chance: Values, difference: float) -> float:
+def _p_value(by_chance: Values, difference: float) -> float:
     """One is added above and below: what was observed is itself one of the ways it can come out. Ties count against
     significance (sacreBLEU leaves them out, and calls a system significantly different from itself)."""
-    return float((np.sum(chance >= difference - _SAME) + 1) / (len(chance) + 1))
+    return float((np.sum(by_chance >= difference - _SAME) + 1) / (len(by_chance) + 1))
 
 
-def _interval(samples: Values) -> Interval:
+def _percentiles(samples: Values) -> Interval:
     """One fortieth of the resamples lies outside on each side."""
     ordered = np.sort(samples)
     outside = len(ordered) // 40

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
 
-Quick = Literal["bleu", "chrf", "exact"]
-METRICS: tuple[Quick, ...] = get_args(Quick)
+TrainingMetric = Literal["bleu", "chrf", "exact"]
+METRICS: tuple[TrainingMetric, ...] = get_args(TrainingMetric)
 """Those that training can stop by: quick, and higher is better."""
 
 
-def score(metric: Quick, outputs: Sequence[str], references: Sequence[str]) -> float:
+def score(metric: TrainingMetric, outputs: Sequence[str], references: Sequence[str]) -> float:
     """0 to 100, higher is better."""
     if metric == "exact":
         return exact_match(outputs, references)

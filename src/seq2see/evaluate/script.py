@@ -17,7 +17,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _ENOUGH = 1000  # texts tell how a language is written
 
 
-def unit(texts: Iterable[str]) -> Unit:
+def length_unit(texts: Iterable[str]) -> Unit:
     """Words between spaces, or characters for texts mostly written without spaces (Chinese, Japanese, Thai)."""
     return "characters" if _share(texts, _UNSPACED) > 0.5 else "words"
 
@@ -27,8 +27,8 @@ def is_korean(texts: Iterable[str]) -> bool:
     return _share(texts, _HANGUL) > 0.5
 
 
-def length(text: str, counted: Unit) -> int:
-    return len(text.split()) if counted == "words" else len("".join(text.split()))
+def length(text: str, unit: Unit) -> int:
+    return len(text.split()) if unit == "words" else len("".join(text.split()))
 
 
 def _share(texts: Iterable[str], script: re.Pattern[str]) -> float:

@@ -63,12 +63,12 @@ def read_references(
         if source.weight != 1:
             raise ConfigError(f"{source.name}: a test set counts each pair once; leave the weight away")
     pairs = islice(((pair, source) for source in sources for pair in source.pairs()), limit)
-    found = list(at_most(MOST_PAIRS, pairs, "pairs, too many for a test set", Path(sources[0].paths[0])))
+    chosen = list(at_most(MOST_PAIRS, pairs, "pairs, too many for a test set", Path(sources[0].paths[0])))
     return References(
         " ".join(specs),
-        tuple(pair.source for pair, _ in found),
-        tuple(pair.target for pair, _ in found),
-        tuple(f"{_place(source)}:{pair.line}" for pair, source in found),
+        tuple(pair.source for pair, _ in chosen),
+        tuple(pair.target for pair, _ in chosen),
+        tuple(f"{_place(source)}:{pair.line}" for pair, source in chosen),
     )
 
 

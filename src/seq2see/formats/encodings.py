@@ -187,7 +187,7 @@ def _score(data: bytes, candidate: _Candidate) -> float:
         text = codecs.getincrementaldecoder(candidate.encoding)().decode(data)
     except UnicodeDecodeError:
         return -1.0
-    places = [found.start() for found in _BEYOND_ASCII.finditer(text)]
+    places = [character.start() for character in _BEYOND_ASCII.finditer(text)]
     if not places:
         return -1.0
     if candidate.script in ("alphabet", "latin"):

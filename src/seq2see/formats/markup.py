@@ -1,4 +1,4 @@
-"""XML as events, within limits: one parser for exchange files that are read and for those that are translated.
+"""XML as events, within limits: the parser under TMX and XLIFF.
 
 No entity is expanded and nothing outside the file is fetched. Depth, attributes, names and the longest tag are limited,
 so that a small file cannot fill the memory. XML states its own encoding (memories come in UTF-16 as often as
@@ -33,6 +33,10 @@ LARGEST_UNIT = 16 * 2**20
 
 MOST_NODES = 10_000
 """Elements in one unit."""
+
+NATIVE_CODE = frozenset({"bpt", "ept", "it", "ph", "ut"})
+"""Inline elements of TMX and XLIFF whose content is markup of the original document, not words. Others (g, hi, mrk, pc)
+hold words."""
 
 _DECLARED = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z][\w.-]*)["']""")
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}

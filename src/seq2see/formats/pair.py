@@ -71,8 +71,8 @@ def _subtags(tag: str) -> list[str]:
     return tag.strip().lower().replace("_", "-").split("-")
 
 
-def _same_language(one: str, other: str) -> bool:
-    return all(a == b for a, b in zip(_subtags(one), _subtags(other), strict=False))
+def _same_language(tag: str, other: str) -> bool:
+    return all(a == b for a, b in zip(_subtags(tag), _subtags(other), strict=False))
 
 
 def _fit(wanted: str | None, stated: str | None) -> float:

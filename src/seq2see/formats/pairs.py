@@ -14,24 +14,24 @@ is yielded as the file holds it, empty sides too, so that `seq2see data` can rep
 """
 
 import csv
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.catalogues import read_mo, read_po
 from seq2see.formats.encodings import check_encoding
-from seq2see.formats.exchange import read_tmx, read_xliff
+from seq2see.formats.jsonl import read_jsonl
 from seq2see.formats.lines import LONGEST_LINE, check_file, read_lines, read_raw_lines
+from seq2see.formats.mo import read_mo
 from seq2see.formats.pair import Languages, Pair
+from seq2see.formats.po import read_po
 from seq2see.formats.subtitles import read_srt
+from seq2see.formats.tmx import read_tmx
+from seq2see.formats.xliff import read_xliff
 from seq2see.text.normalise import NormalForm, normal_form, normalise
 
 __all__ = ["Pair", "read_pairs"]
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 FORMATS = (".tsv", ".csv", ".jsonl", ".tmx", ".xlf", ".xliff", ".po", ".mo")
 
 
@@ -95,7 +95,7 @@ def _read_one(path: Path, languages: Languages, encoding: str | None) -> Iterato
         case ".csv":
             return _read_csv(path, encoding)
         case ".jsonl":
-            return _read_jsonl(path, languages, encoding)
+            return read_jsonl(path, languages, encoding)
         case ".tmx":
             return read_tmx(path, languages)
         case ".xlf" | ".xliff":
@@ -115,18 +115,18 @@ def _read_one(path: Path, languages: Languages, encoding: str | None) -> Iterato
 def _read_text(source: Path, target: Path, encoding: str | None) -> Iterator[Pair]:
     """Line by line, and never a silent `zip`: one line lost on one side would shift every pair after it."""
     left, right = read_lines(source, encoding), read_lines(target, encoding)
-    for line, (one, other) in enumerate(zip_longest(left, right), start=1):
-        if one is None or other is None:
+    for line, (source_text, target_text) in enumerate(zip_longest(left, right), start=1):
+        if source_text is None or target_text is None:
             # zip_longest has taken `line` lines from the longer side and line - 1 from the shorter one
-            lefts = line - (one is None) + sum(1 for _ in left)
-            rights = line - (other is None) + sum(1 for _ in right)
+            source_count = line - (source_text is None) + sum(1 for _ in left)
+            target_count = line - (target_text is None) + sum(1 for _ in right)
             raise DataError(
-                f"{lefts} lines, but {target} has {rights}; the two must match line by line: look for a line that "
-                "was lost or split on one side",
+                f"{source_count} lines, but {target} has {target_count}; the two must match line by line: look for a "
+                "line that was lost or split on one side",
                 path=source,
                 line=line,
             )
-        yield Pair(one, other, line)
+        yield Pair(source_text, target_text, line)
 
 
 def _read_tsv(path: Path, encoding: str | None) -> Iterator[Pair]:
@@ -181,49 +181,6 @@ def _csv_rows(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]
         raise DataError(
             f"not CSV: {error}; a text with quotes is quoted as a whole and its quotes doubled", path=path, line=line
         ) from None
-
-
-def _read_jsonl(path: Path, languages: Languages, encoding: str | None) -> Iterator[Pair]:
-    """The first record with a `translation` settles the languages for the file, as the first unit of a TMX does."""
-    settled: tuple[str, str] | None = None
-    for line, text in enumerate(read_lines(path, encoding), start=1):
-        if not text.strip():
-            continue
-        record = _parse_record(text, path, line)
-        source, target = "source", "target"
-        if isinstance(inner := record.get("translation"), dict):
-            settled = settled or languages.settle(list(inner))
-            if settled is None:
-                asked = " and ".join(name for name in languages if name) or "two languages"
-                raise DataError(f"the translation does not hold {asked}; give other languages", path=path, line=line)
-            record, (source, target) = inner, settled
-        yield Pair(_text_of(record, source, path, line), _text_of(record, target, path, line), line)
-
-
-def _parse_record(text: str, path: Path, line: int) -> dict[str, object]:
-    try:
-        record = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            f"not JSON at column {error.colno}: {error.msg}; one whole object per line", path=path, line=line
-        ) from None
-    except (ValueError, RecursionError):  # an integer of thousands of digits, brackets nested thousands deep
-        raise DataError("not a record of texts; remove the line", path=path, line=line) from None
-    if not isinstance(record, dict):
-        raise DataError('not an object; each line is {"source": ..., "target": ...}', path=path, line=line)
-    return record
-
-
-def _text_of(record: Mapping[str, object], key: str, path: Path, line: int) -> str:
-    text = record.get(key)
-    if not isinstance(text, str):
-        problem = f"'{key}' is missing" if text is None else f"'{key}' is not a text"
-        raise DataError(f'{problem}; each line is {{"source": ..., "target": ...}}', path=path, line=line)
-    if not text.isascii() and _SURROGATE.search(text):
-        raise DataError(
-            f"'{key}' holds half of a surrogate pair, which is no character; repair or remove it", path=path, line=line
-        )
-    return text
 
 
 def is_one_file(path: str | Path) -> bool:

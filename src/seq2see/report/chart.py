@@ -121,11 +121,11 @@ class _Panel:
     def _draw_paths(self, curve: int) -> None:
         """Straight from each mark to the next, unless a bucket between them has none."""
         marks = [(self._column(curve, place), row.score) for place, row in enumerate(self.curves[curve])]
-        for (left, one), (right, other) in pairwise(marks):
-            if one is None or other is None:
+        for (left, start), (right, end) in pairwise(marks):
+            if start is None or end is None:
                 continue
             for column in range(left + 1, right):
-                score = one + (other - one) * (column - left) / (right - left)
+                score = start + (end - start) * (column - left) / (right - left)
                 self.cells[self._row(score), column] = "·", _STYLES[curve % len(_STYLES)]
 
 

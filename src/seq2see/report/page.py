@@ -17,19 +17,26 @@ from typing import Any, TypeGuard
 
 from seq2see import atomic
 from seq2see.errors import RunError
-from seq2see.evaluate.compare import ComparedSentence, Comparison, Contrast, Which
+from seq2see.evaluate.compare import ComparedSentence, Comparison, Which
 from seq2see.evaluate.evaluation import Evaluation, LengthTable
 from seq2see.evaluate.length import LengthScore
-from seq2see.evaluate.resampling import Interval, Paired
+from seq2see.evaluate.resampling import PairedTests
 from seq2see.look.draw.page import SCRIPTS, PageExample, document, pack_examples
+from seq2see.report.numbers import (
+    COMPARISON_COLUMNS,
+    comparison_row,
+    difference_text,
+    interval_text,
+    p_text,
+    score_text,
+)
 from seq2see.report.tables import verdict
 from seq2see.visible import visible
 
 METRICS = "metrics.jsonl"
-_ENDLESS = 1e300  # a whole number can be larger, but no float
+_LARGEST_FLOAT = 1e300  # a whole number can be larger, but no float
 _POINTS = 400  # of a curve; more than a screen can show
 _COLOURS = 4
-_NONE = "–"
 _LONGEST = 5_000  # characters of one text
 _PACKAGES = ("seq2see", "torch", "numpy", "tokenizers", "sacrebleu")
 
@@ -67,21 +74,23 @@ class ResultsReport:
     environment: tuple[tuple[str, str], ...] = ()
 
 
-def report(given: ResultsReport) -> str:
+def report(results: ResultsReport) -> str:
     """The whole file."""
-    examples, note = pack_examples(given.examples)
+    examples, note = pack_examples(results.examples)
     data: dict[str, Any] = {
-        "title": visible(given.title),
-        "lead": visible(given.lead, _LONGEST),
-        "scores": _scores(given),
-        "lengths": _lengths(given),
-        "training": list(_training_charts(given.trainings)),
+        "title": visible(results.title),
+        "lead": visible(results.lead, _LONGEST),
+        "scores": _scores(results),
+        "lengths": _lengths(results),
+        "training": list(_training_charts(results.trainings)),
         "examples": examples,
         "note": note,
-        "sentences": _sentences(given.comparison, given.sentences),
-        "environment": [[visible(name), visible(text, _LONGEST)] for name, text in (*given.environment, *_made(given))],
+        "sentences": _sentences(results.comparison, results.sentences),
+        "environment": [
+            [visible(name), visible(text, _LONGEST)] for name, text in (*results.environment, *_provenance(results))
+        ],
     }
-    return document(given.title, data, (*SCRIPTS, "chart", "report"))
+    return document(results.title, data, (*SCRIPTS, "chart", "report"))
 
 
 def read_training(run: str | Path, name: str | None = None) -> Training:
@@ -94,8 +103,8 @@ def read_training(run: str | Path, name: str | None = None) -> Training:
             continue
         if is_number(loss := entry.get("loss")):
             losses.append((step, loss))
-        found = entry.get("validation")
-        for metric, value in found.items() if isinstance(found, dict) else ():
+        validation = entry.get("validation")
+        for metric, value in validation.items() if isinstance(validation, dict) else ():
             if is_number(value):
                 scores.setdefault(metric, []).append((step, value))
     measured = {metric: tuple(points) for metric, points in scores.items()}
@@ -117,12 +126,12 @@ def read_metrics(run: str | Path) -> Iterator[dict[str, Any]]:
 def environment(command: Sequence[str] | str | None = None, seed: int | None = None) -> tuple[tuple[str, str], ...]:
     """What the same numbers depend on: command (this process's, if none is given), seed, versions, machine."""
     words = sys.argv if command is None else command
-    told = words if isinstance(words, str) else shlex.join(words)
+    line = words if isinstance(words, str) else shlex.join(words)
     seeds = [] if seed is None else [("seed", str(seed))]
-    versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
+    versions = ", ".join(f"{name} {number}" for name in _PACKAGES if (number := _version(name)))
     machine = f"{platform.system()} {platform.machine()}"
     return (
-        ("command", told),
+        ("command", line),
         *seeds,
         ("versions", f"Python {platform.python_version()}, {versions}"),
         ("machine", machine),
@@ -132,45 +141,32 @@ def environment(command: Sequence[str] | str | None = None, seed: int | None = N
 # ----- scores and lengths
 
 
-def _scores(given: ResultsReport) -> dict[str, Any] | None:
-    if given.comparison is not None:
-        return _contrasts(given.comparison)
-    if not given.evaluations:
+def _scores(results: ResultsReport) -> dict[str, Any] | None:
+    if results.comparison is not None:
+        return _contrasts(results.comparison)
+    if not results.evaluations:
         return None
     rows = [
-        [visible(one.system, 80), score.label, _number(score.value), _range(score.interval)]
-        for one in given.evaluations
-        for score in one.scores
+        [visible(evaluation.system, 80), score.label, score_text(score.value), interval_text(score.interval)]
+        for evaluation in results.evaluations
+        for score in evaluation.scores
     ]
     return {"columns": ["system", "metric", "score", "95 % interval"], "rows": rows, "left": 2, "verdicts": []}
 
 
-def _contrasts(found: Comparison) -> dict[str, Any]:
-    test = f"{len(found.sentences):,} sentences of {visible(found.test)}"
-    names = f"A is {visible(found.a)}, B is {visible(found.b)}; {test}."
+def _contrasts(comparison: Comparison) -> dict[str, Any]:
+    test = f"{len(comparison.sentences):,} sentences of {visible(comparison.test)}"
+    names = f"A is {visible(comparison.a)}, B is {visible(comparison.b)}; {test}."
     return {
-        "columns": ["metric", "A", "B", "B - A", "95 % interval", "p bootstrap", "p randomised"],
-        "rows": [_contrast(one) for one in found.contrasts],
-        "verdicts": [names, *map(verdict, found.contrasts)],
+        "columns": list(COMPARISON_COLUMNS),
+        "rows": [comparison_row(contrast) for contrast in comparison.contrasts],
+        "verdicts": [names, *map(verdict, comparison.contrasts)],
     }
 
 
-def _contrast(one: Contrast) -> list[str]:
-    between = one.paired
-    return [
-        one.a.label,
-        _number(one.a.value),
-        _number(one.b.value),
-        _signed(between.difference),
-        _range(between.interval, signed=True),
-        _p(between.p_bootstrap),
-        _p(between.p_randomisation),
-    ]
-
-
-def _lengths(given: ResultsReport) -> dict[str, Any] | None:
+def _lengths(results: ResultsReport) -> dict[str, Any] | None:
     """The chart, and the table that says the same."""
-    named = _length_tables(given)
+    named = _length_tables(results)
     if not named:
         return None
     names, tables = [name for name, _ in named], [table for _, table in named]
@@ -186,30 +182,30 @@ def _lengths(given: ResultsReport) -> dict[str, Any] | None:
             for place, (name, table) in enumerate(named)
         ],
     }
-    paired = given.comparison.by_length.paired if given.comparison is not None else None
+    paired = results.comparison.by_length.paired if results.comparison is not None else None
     return {
         "title": f"{first.title}; bands are 95 % intervals",
         "chart": chart,
         "columns": [first.unit, "sentences", *names, *(["B - A", "p bootstrap"] if paired else [])],
         "rows": [
-            [rows[0].bucket.label, f"{rows[0].sentences:,}", *map(_plus_minus, rows), *_differing(paired, place)]
+            [rows[0].bucket.label, f"{rows[0].sentences:,}", *map(_plus_minus, rows), *_difference_cells(paired, place)]
             for place, rows in enumerate(zip(*(table.rows for table in tables), strict=True))
         ],
     }
 
 
-def _length_tables(given: ResultsReport) -> list[tuple[str, LengthTable]]:
+def _length_tables(results: ResultsReport) -> list[tuple[str, LengthTable]]:
     """Of systems that can be drawn over each other: by the same metric, over the same buckets."""
-    if given.comparison is not None:
-        both = given.comparison.by_length
-        return [(f"A {visible(given.comparison.a, 80)}", both.a), (f"B {visible(given.comparison.b, 80)}", both.b)]
-    named = [(visible(one.system, 80), one.by_length) for one in given.evaluations]
-    return [(name, table) for name, table in named if _alike(table, named[0][1])]
+    if results.comparison is not None:
+        both = results.comparison.by_length
+        return [(f"A {visible(results.comparison.a, 80)}", both.a), (f"B {visible(results.comparison.b, 80)}", both.b)]
+    named = [(visible(evaluation.system, 80), evaluation.by_length) for evaluation in results.evaluations]
+    return [(name, table) for name, table in named if _comparable(table, named[0][1])]
 
 
-def _alike(one: LengthTable, other: LengthTable) -> bool:
-    buckets = [[row.bucket for row in table.rows] for table in (one, other)]
-    return (one.metric, one.side, one.unit) == (other.metric, other.side, other.unit) and buckets[0] == buckets[1]
+def _comparable(a: LengthTable, b: LengthTable) -> bool:
+    buckets = [[row.bucket for row in table.rows] for table in (a, b)]
+    return (a.metric, a.side, a.unit) == (b.metric, b.side, b.unit) and buckets[0] == buckets[1]
 
 
 def _points(table: LengthTable) -> list[list[float | None]]:
@@ -219,10 +215,10 @@ def _points(table: LengthTable) -> list[list[float | None]]:
     ]
 
 
-def _differing(paired: Sequence[Paired] | None, place: int) -> list[str]:
+def _difference_cells(paired: Sequence[PairedTests] | None, place: int) -> list[str]:
     if paired is None:
         return []
-    return [_signed(paired[place].difference), _p(paired[place].p_bootstrap)]
+    return [difference_text(paired[place].difference), p_text(paired[place].p_bootstrap)]
 
 
 # ----- training
@@ -231,13 +227,17 @@ def _differing(paired: Sequence[Paired] | None, place: int) -> list[str]:
 def _training_charts(trainings: Sequence[Training]) -> Iterator[dict[str, Any]]:
     """The loss of updates and of validation in one chart, then a chart for each other score."""
     losses = []
-    for place, one in enumerate(trainings):
-        losses.append(_curve(f"{visible(one.name, 80)}, training", place, one.losses, dashed=True))
-        losses.append(_curve(f"{visible(one.name, 80)}, validation", place, one.scores.get("loss", ())))
+    for place, training in enumerate(trainings):
+        name = visible(training.name, 80)
+        losses.append(_curve(f"{name}, training", place, training.losses, dashed=True))
+        losses.append(_curve(f"{name}, validation", place, training.scores.get("loss", ())))
     if any(curve["points"] for curve in losses):
         yield _chart("Loss", losses)
-    for metric in dict.fromkeys(metric for one in trainings for metric in one.scores if metric != "loss"):
-        curves = [_curve(visible(one.name, 80), p, one.scores.get(metric, ())) for p, one in enumerate(trainings)]
+    for metric in dict.fromkeys(metric for training in trainings for metric in training.scores if metric != "loss"):
+        curves = [
+            _curve(visible(training.name, 80), place, training.scores.get(metric, ()))
+            for place, training in enumerate(trainings)
+        ]
         yield _chart(f"Validation {visible(metric, 80)}", curves)
 
 
@@ -268,82 +268,65 @@ def thinned(points: Sequence[Point], most: int = _POINTS) -> list[Point]:
 # ----- sentences, and how it was made
 
 
-def _sentences(found: Comparison | None, most: int) -> list[dict[str, Any]]:
-    if found is None:
+def _sentences(comparison: Comparison | None, most: int) -> list[dict[str, Any]]:
+    if comparison is None:
         return []
-    sides: tuple[tuple[Which, str], ...] = (("a", found.a), ("b", found.b))
+    sides: tuple[tuple[Which, str], ...] = (("a", comparison.a), ("b", comparison.b))
     groups = []
     for which, name in sides:
-        ahead = found.wins(which, most)
-        title = (
-            f"{which.upper()} is ahead most ({visible(name, 120)}; by chrF ahead in {found.tally[which]:,} sentences)"
-        )
+        ahead = comparison.wins(which, most)
+        sentences = f"{comparison.tally[which]:,} sentences"
+        title = f"{which.upper()} is ahead most ({visible(name, 120)}; by chrF ahead in {sentences})"
         if ahead:
-            groups.append({"title": title, "items": [_sentence(one) for one in ahead]})
+            groups.append({"title": title, "items": [_sentence(sentence) for sentence in ahead]})
     return groups
 
 
-def _sentence(one: ComparedSentence) -> list[list[str]]:
+def _sentence(sentence: ComparedSentence) -> list[list[str]]:
     lines = [
-        ("pair", one.place),
-        ("source", one.source),
-        ("reference", one.reference),
-        (f"A, chrF {one.chrf_a:.1f}", one.a),
-        (f"B, chrF {one.chrf_b:.1f}", one.b),
+        ("pair", sentence.place),
+        ("source", sentence.source),
+        ("reference", sentence.reference),
+        (f"A, chrF {sentence.chrf_a:.1f}", sentence.a),
+        (f"B, chrF {sentence.chrf_b:.1f}", sentence.b),
     ]
     return [[label, visible(text, _LONGEST)] for label, text in lines]
 
 
-def _made(given: ResultsReport) -> Iterator[tuple[str, str]]:
+def _provenance(results: ResultsReport) -> Iterator[tuple[str, str]]:
     """Notes, commands and signatures of what was measured."""
-    found = given.comparison
-    if found is not None:
-        yield from (("note", note) for note in found.notes)
-        yield from ((one.a.label, one.signature) for one in found.contrasts)
-        yield "resampling", f"{found.plan.resamples:,} resamples, {found.plan.trials:,} trials, seed {found.plan.seed}"
-        yield from ([("measured by", found.command)] if found.command else [])
-    for one in given.evaluations:
-        yield from ([("measured by", one.command)] if one.command else [])
-        yield from (("note", f"{one.system}: {note}") for note in one.notes)
-        yield from ((f"{score.label} of {one.system}", score.signature) for score in one.scores)
+    comparison = results.comparison
+    if comparison is not None:
+        yield from (("note", note) for note in comparison.notes)
+        yield from ((contrast.a.label, contrast.signature) for contrast in comparison.contrasts)
+        yield (
+            "resampling",
+            f"{comparison.plan.resamples:,} resamples, {comparison.plan.trials:,} trials, seed {comparison.plan.seed}",
+        )
+        yield from ([("measured by", comparison.command)] if comparison.command else [])
+    for evaluation in results.evaluations:
+        yield from ([("measured by", evaluation.command)] if evaluation.command else [])
+        yield from (("note", f"{evaluation.system}: {note}") for note in evaluation.notes)
+        yield from ((f"{score.label} of {evaluation.system}", score.signature) for score in evaluation.scores)
 
 
-# ----- numbers as text
+# ----- small parts
 
 
 def _plus_minus(row: LengthScore) -> str:
-    return _number(row.score) + ("" if row.interval is None else f" ±{row.interval.half:.1f}")
-
-
-def _number(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.1f}"
-
-
-def _signed(value: float | None) -> str:
-    return _NONE if value is None else f"{value:+.1f}"
-
-
-def _range(interval: Interval | None, *, signed: bool = False) -> str:
-    write = _signed if signed else _number
-    return _NONE if interval is None else f"{write(interval.low)} to {write(interval.high)}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return _NONE
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+    return score_text(row.score) + ("" if row.interval is None else f" ±{row.interval.half:.1f}")
 
 
 def _entry(line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _ENDLESS
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST_FLOAT
 
 
 def _version(package: str) -> str | None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from seq2see.errors import ConfigError
 from seq2see.formats.encodings import check_encoding
 from seq2see.settings import setting_error
-from seq2see.text import NormalForm, TokenizerConfig
+from seq2see.text import NormalForm, PairTokenizerConfig
 
 VERSION = 1  # of the run folder; a newer one is refused
 CONFIG = "config.json"
@@ -128,7 +128,7 @@ class RunConfig(ConfigSection):
 
     version: int = VERSION
     data: DataConfig = Field(default_factory=DataConfig)
-    tokenizer: TokenizerConfig = Field(default_factory=TokenizerConfig)
+    tokenizer: PairTokenizerConfig = Field(default_factory=PairTokenizerConfig)
     model: dict[str, Any] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
     base: BaseConfig | None = None

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from seq2see.atomic import write_file
-from seq2see.errors import ConfigError, MissingExtraError
+from seq2see.errors import MissingExtraError
 from seq2see.look import AttentionMap
+from seq2see.look.draw.picture_format import picture_format
 from seq2see.speech.speech import Speech
 
 try:
@@ -18,16 +19,13 @@ try:
 except ModuleNotFoundError:
     raise MissingExtraError("A picture of speech", "plot") from None
 
-_FORMS = ("png", "svg", "pdf")
 _TITLE = 100
 _NAMES = 80  # more letters than this are thinned out
 
 
 def save(speech: Speech, path: Path) -> None:
     """Written whole or not at all; the suffix is the format."""
-    form = path.suffix.lower().removeprefix(".")
-    if form not in _FORMS:
-        raise ConfigError(f"{path}: a picture is .png, .svg or .pdf, not '{path.suffix}'")
+    form = picture_format(path)
     buffer = io.BytesIO()
     picture(speech).savefig(buffer, format=form, dpi=130)
     write_file(path, buffer.getvalue())

@@ -28,8 +28,8 @@ class Merges:
         before, after = list(range(-1, count - 1)), [*range(1, count), -1]
         due: list[tuple[int, int, int]] = []
         for left in range(count - 1):
-            if found := self._ranked.get((ids[left], ids[left + 1])):
-                due.append((found[0], left, found[1]))
+            if merge := self._ranked.get((ids[left], ids[left + 1])):
+                due.append((merge[0], left, merge[1]))
         heapify(due)
         left_out: list[tuple[int, int, int]] = []
         while due:
@@ -47,7 +47,7 @@ class Merges:
             ids[left], ids[right], after[left] = merged, -1, after[right]
             if after[left] >= 0:
                 before[after[left]] = left
-            for one, two in ((before[left], left), (left, after[left])):
-                if one >= 0 <= two and (found := self._ranked.get((ids[one], ids[two]))):
-                    heappush(due, (found[0], one, found[1]))
+            for first, second in ((before[left], left), (left, after[left])):
+                if first >= 0 <= second and (merge := self._ranked.get((ids[first], ids[second]))):
+                    heappush(due, (merge[0], first, merge[1]))
         return [(piece, start) for start, piece in enumerate(ids) if piece >= 0]

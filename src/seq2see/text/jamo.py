@@ -27,7 +27,7 @@ def decompose_syllable(syllable: str) -> str:
 
 def decompose(text: str) -> str:
     """Every syllable of a text in jamo; jamo that stand in it already stay as they are."""
-    return _SYLLABLE.sub(lambda found: decompose_syllable(found.group()), text)
+    return _SYLLABLE.sub(lambda syllable: decompose_syllable(syllable.group()), text)
 
 
 def compose(text: str) -> str:
@@ -35,7 +35,7 @@ def compose(text: str) -> str:
     return JAMO.sub(_syllable, text)
 
 
-def _syllable(found: re.Match[str]) -> str:
-    lead, vowel, tail = found.groups()
+def _syllable(jamo: re.Match[str]) -> str:
+    lead, vowel, tail = jamo.groups()
     index = ((ord(lead) - _LEAD) * _VOWELS + ord(vowel) - _VOWEL) * _TAILS
     return chr(SYLLABLES.start + index + (ord(tail) - _TAIL if tail else 0))

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, Self
 
 import tokenizers
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from tokenizers import models, pre_tokenizers, trainers
 
 from seq2see.errors import ConfigError
@@ -75,6 +75,49 @@ class TokenizerConfig(BaseModel):
         return SPECIALS + BYTES if self.in_bytes else SPECIALS
 
 
+class SideSettings(BaseModel):
+    """What one side does otherwise than the other; what is not set is as for both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scheme: Scheme | None = None
+    vocabulary: int | None = Field(None, ge=5)
+    jamo: bool | None = None
+    byte_fallback: bool | None = None
+    min_frequency: int | None = Field(None, ge=1)
+    dropout: float | None = Field(None, ge=0.0, lt=1.0)
+
+
+class PairTokenizerConfig(TokenizerConfig):
+    """How both sides are cut into pieces, each by its own settings where it has any."""
+
+    source: SideSettings = Field(
+        default_factory=SideSettings, description="any of these for the source alone, such as source.scheme"
+    )
+    target: SideSettings = Field(
+        default_factory=SideSettings, description="any of these for the target alone, such as target.scheme"
+    )
+
+    @model_validator(mode="after")
+    def _dropout_needs_merges(self) -> Self:
+        for name in ("source", "target"):
+            try:
+                self.side(name)
+            except ValidationError as error:  # said of the side
+                raise ValueError(f"{name}: {error.errors()[0]['ctx']['error']}") from None
+        return self
+
+    def side(self, name: Literal["source", "target"]) -> TokenizerConfig:
+        """The settings of one side."""
+        settings: SideSettings = getattr(self, name)
+        common = self.model_dump(exclude={"source", "target"})
+        return TokenizerConfig.model_validate(common | settings.model_dump(exclude_none=True))
+
+    @property
+    def sides(self) -> tuple[TokenizerConfig, TokenizerConfig]:
+        return self.side("source"), self.side("target")
+
+
 @dataclass(frozen=True)
 class Pieces:
     """What was learned. A name stands at its id; merges belong to bpe, scores (log probabilities) to unigram."""
@@ -130,10 +173,10 @@ def learn(texts: Iterable[str], config: TokenizerConfig) -> Pieces:
 
 
 def _characters(texts: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    characters: set[str] = set()
     for text in texts:
-        found.update(text)
-    return found
+        characters.update(text)
+    return characters
 
 
 def _with_alphabet(alphabet: set[str], config: TokenizerConfig) -> tuple[str, ...]:

@@ -69,8 +69,8 @@ class Spelling:
         known, syllables = self._known, self._syllables
         spelled = [syllables.get(c, c) if c in known or c in syllables else self._unknown(c) for c in text]
         if self._in_jamo and self._in_bytes:
-            for found in jamo.UNSTABLE.finditer(text):  # not in NFC, but exact all the same
-                spelled[found.start()] = self._unknown(found.group())
+            for sequence in jamo.UNSTABLE.finditer(text):  # not in NFC, but exact all the same
+                spelled[sequence.start()] = self._unknown(sequence.group())
         return spelled
 
     def _unknown(self, character: str) -> str:
@@ -90,9 +90,9 @@ class Spelling:
         origins = [0] * (len(spelling) - len(body))
         parts: list[str] = []
         length = 0
-        for found in self._unit.finditer(body):
-            unit = found.group()
-            text = _read_bytes(found) if self._in_bytes and unit[0] in _BYTE_SET else jamo.compose(unit)
+        for match in self._unit.finditer(body):
+            unit = match.group()
+            text = _read_bytes(match) if self._in_bytes and unit[0] in _BYTE_SET else jamo.compose(unit)
             origins.extend(length + owner for owner in _owners(unit, text))
             parts.append(text)
             length += len(text)

@@ -87,9 +87,9 @@ class Tokenizer:
         cuts: Iterable[tuple[list[int], Iterable[Span]]]
         if self.config.in_bytes:  # nothing is unknown, so the lengths of the pieces tell where they lie
             batch = self._backend.encode_batch_fast(spellings)
-            cuts = ((ids, self._spans(ids)) for ids in (found.ids for found in batch))
+            cuts = ((ids, self._spans(ids)) for ids in (encoding.ids for encoding in batch))
         else:
-            cuts = ((found.ids, found.offsets) for found in self._backend.encode_batch(spellings))
+            cuts = ((encoding.ids, encoding.offsets) for encoding in self._backend.encode_batch(spellings))
         return [
             self._encoding(text, ids, spans, origins)
             for text, (ids, spans), (_, origins) in zip(texts, cuts, written, strict=True)
@@ -100,7 +100,7 @@ class Tokenizer:
         spellings = [self._spelling.write(text) for text in texts]
         if dropout:
             return [self._cut(spelling, dropout, seed)[0] for spelling in spellings]
-        return [found.ids for found in self._backend.encode_batch_fast(spellings)]
+        return [encoding.ids for encoding in self._backend.encode_batch_fast(spellings)]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text that ids spell, special entries left out. Any ids of this vocabulary give a text."""
@@ -202,12 +202,12 @@ class Tokenizer:
     def _names(self, ids: Iterable[int]) -> list[str]:
         """The spelling of each id; that of a special one is empty."""
         names = self._pieces.names
-        found = []
+        spellings = []
         for index in ids:
             if not 0 <= index < len(names):
                 raise DataError(f"id {index} is outside a vocabulary of {len(names)}")
-            found.append(names[index] if index > UNK else "")
-        return found
+            spellings.append(names[index] if index > UNK else "")
+        return spellings
 
     @cached_property
     def _lengths(self) -> list[int]:
@@ -229,13 +229,15 @@ class Tokenizer:
 
 
 def train_pair(
-    source: Iterable[str], target: Iterable[str], config: TokenizerConfig, *, shared: bool
+    source: Iterable[str], target: Iterable[str], configs: tuple[TokenizerConfig, TokenizerConfig], *, shared: bool
 ) -> tuple[Tokenizer, Tokenizer]:
     """A tokenizer for each side; when shared, one and the same that learned from both. Each side is read once."""
     if shared:
-        both = Tokenizer.train(chain(source, target), config)
+        if configs[0] != configs[1]:
+            raise ConfigError("data.shared_vocabulary = true needs the same tokenizer settings for source and target")
+        both = Tokenizer.train(chain(source, target), configs[0])
         return both, both
-    return Tokenizer.train(source, config), Tokenizer.train(target, config)
+    return Tokenizer.train(source, configs[0]), Tokenizer.train(target, configs[1])
 
 
 def _word_of_each_character(text: str) -> list[int]:

@@ -65,8 +65,8 @@ def _count(scores: Scores, words: Mapping[str, int]) -> Counter[str]:
     pieces = list(scores)
     backend = tokenizers.Tokenizer(tokenizers.models.Unigram(list(scores.items()), None, False))
     counts = [0] * len(pieces)
-    for found, count in zip(backend.encode_batch_fast(list(words)), words.values(), strict=True):
-        for piece in found.ids:
+    for encoding, count in zip(backend.encode_batch_fast(list(words)), words.values(), strict=True):
+        for piece in encoding.ids:
             counts[piece] += count
     return Counter(dict(zip(pieces, counts, strict=True)))
 

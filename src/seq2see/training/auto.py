@@ -101,16 +101,16 @@ def _shares_vocabulary(profile: Profile) -> bool:
 def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
     jamo = side.hangul > 0
     in_jamo = " in jamo" if jamo else ""
-    bytes_too = {"byte_fallback": False}
+    no_bytes = {"byte_fallback": False}
     if side.kind == "closed":
         text = f"{side.word_types:,} whole words, each seen often"
-        return SidePieces({"scheme": "word", "min_frequency": 1, **bytes_too}, text)
+        return SidePieces({"scheme": "word", "min_frequency": 1, **no_bytes}, text)
     if side.kind == "string" and profile.spelled:
         if side.tags >= _TAGS:
             often = max(5, round(0.002 * profile.pairs))
             text = f"characters{in_jamo}, and whole words seen {often} times"
-            return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, **bytes_too}, text)
-        return SidePieces({"scheme": "char", "jamo": jamo, **bytes_too}, f"characters{in_jamo}: short strings")
+            return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo}, text)
+        return SidePieces({"scheme": "char", "jamo": jamo, **no_bytes}, f"characters{in_jamo}: short strings")
     scale = profile.pairs / max(1, min(profile.pairs, COUNTED))
     wanted = 5 * math.sqrt(words * scale)
     count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
@@ -310,7 +310,7 @@ def decide_training(
         plan = plan._replace(batch=batch_tokens, updates=max(1, plan.updates * plan.batch // batch_tokens))
     choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
     if config.base is None:
-        subwords = config.tokenizer.scheme == "bpe"
+        subwords = all(side.scheme == "bpe" for side in config.tokenizer.sides)
         encoder = family in (*RECURRENT, "convs2s")
         choices.append(choose_regularisation(profile, plan, encoder=encoder, subwords=subwords))
         if family == "transformer" and config.data.shared_vocabulary:

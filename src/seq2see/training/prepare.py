@@ -199,11 +199,13 @@ class _Holdout:
 def make_tokenizers(config: RunConfig, train: list[Source], out: Path, say: Say) -> tuple[Tokenizer, Tokenizer]:
     if all((out / name).exists() for name in TOKENIZERS):
         return load_tokenizers(out)
-    say(f"learning a vocabulary ({config.tokenizer.scheme}, at most {config.tokenizer.vocabulary:,} pieces a side)")
+    sides = config.tokenizer.sides
+    described = [f"{side.scheme}, at most {side.vocabulary:,} pieces" for side in dict.fromkeys(sides)]
+    say(f"learning vocabularies ({'; '.join(described)})")
     tokenizers = train_pair(
         (pair.source for pair in _for_vocabulary(train)),
         (pair.target for pair in _for_vocabulary(train)),
-        config.tokenizer,
+        sides,
         shared=config.data.shared_vocabulary,
     )
     for tokenizer, name in zip(tokenizers, TOKENIZERS, strict=True):

@@ -262,7 +262,7 @@ def _task(config: RunConfig, model: Model[Any, Any], prepared: PreparedData, dev
     loader = Loader(
         order,
         prepared.tokenizers,
-        dropout=config.tokenizer.dropout,
+        dropout=tuple(side.dropout for side in config.tokenizer.sides),
         with_links=config.training.guided_alignment > 0,
     )
     return TranslationTask(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)

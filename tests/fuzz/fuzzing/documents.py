@@ -54,7 +54,8 @@ def _worst(text: str, random: Random) -> str:
 
 def _document(name: str, existing: str, folder: Path, out: Path) -> None:
     from seq2see.errors import Seq2SeeError
-    from seq2see.formats.documents import Slot, open_document, translate_document
+    from seq2see.formats import open_document
+    from seq2see.formats.documents import Slot, translate_document
 
     path = next(folder.iterdir())
     written = out / path.name

@@ -15,10 +15,10 @@ from seq2see.corpora.phrases.predicate import (
     MODAL,
     Ending,
     Roles,
-    before_noun,
+    adnominal_ending,
     english_predicate,
-    going_on,
     korean_predicate,
+    retrospective_ending,
 )
 from seq2see.corpora.phrases.structure import Clause, Draw, NounPhrase, Predicate, Tense, Word, marked
 
@@ -56,17 +56,17 @@ def noun_of(draw: Draw, kinds: tuple[tuple[Noun, ...], ...]) -> Noun:
     return draw.fresh(draw.pick(kinds), lambda noun: noun.korean)
 
 
-def thing(draw: Draw, verb: Verb, room: int, past: bool) -> NounPhrase:
+def object_phrase(draw: Draw, verb: Verb, room: int, past: bool) -> NounPhrase:
     """A noun phrase for an object, with a relative clause when there is room for one."""
     noun = noun_of(draw, verb.objects)
-    telling = lexicon.governing().get(noun.english, ())
-    can_single_out = noun.article not in ("the", "bare") and any(v.forms.base not in draw.used for v in telling)
+    verbs = lexicon.verbs_by_object().get(noun.english, ())
+    can_single_out = noun.article not in ("the", "bare") and any(v.forms.base not in draw.used for v in verbs)
     if room >= 4 and can_single_out and noun.kind not in ("sport", "study") and draw.chance(0.75):
         return object_relative(draw, noun, room - 4, past)
     return nominal.described(draw, noun, room, generic=verb.generic, many=verb.many, single=verb.single)
 
 
-def somebody(draw: Draw, room: int, past: bool, first: bool = True) -> NounPhrase:
+def person_phrase(draw: Draw, room: int, past: bool, first: bool = True) -> NounPhrase:
     """A person, with a relative clause when there is room for one."""
     if room >= 5 and draw.chance(0.7):
         return subject_relative(draw, room - 4, past)
@@ -76,25 +76,25 @@ def somebody(draw: Draw, room: int, past: bool, first: bool = True) -> NounPhras
 def place(draw: Draw, kinds: tuple[tuple[Noun, ...], ...], room: int, past: bool) -> tuple[NounPhrase, str]:
     """A place and the preposition that goes with it."""
     noun = noun_of(draw, kinds)
-    if room >= 5 and noun.english in happening() and draw.chance(0.6):
+    if room >= 5 and noun.english in verbs_by_place() and draw.chance(0.6):
         return place_relative(draw, noun, past), preposition(noun)
     phrase = nominal.described(draw, noun, room) if room > 0 and noun.article == "the" else nominal.bare(draw, noun)
     return phrase, preposition(noun)
 
 
 @cache
-def happening() -> dict[str, tuple[Verb, ...]]:
+def verbs_by_place() -> dict[str, tuple[Verb, ...]]:
     """English place noun -> what people do there."""
-    found: dict[str, list[Verb]] = {}
+    verbs: dict[str, list[Verb]] = {}
     for verb in (*lexicon.INTRANSITIVE, *lexicon.IDIOMS):
         for members in verb.places:
             for noun in members:
                 if not verb.possessive and noun.article == "the":
-                    found.setdefault(noun.english, []).append(verb)
-    return {name: tuple(members) for name, members in found.items()}
+                    verbs.setdefault(noun.english, []).append(verb)
+    return {name: tuple(members) for name, members in verbs.items()}
 
 
-def start(draw: Draw, verb: Verb) -> Predicate:
+def verb_predicate(draw: Draw, verb: Verb) -> Predicate:
     """The predicate of a verb before its arguments."""
     return Predicate(
         verb.stem,
@@ -117,29 +117,29 @@ def take_object(predicate: Predicate, phrase: NounPhrase, particle: str) -> None
 def transitive(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """eat an apple."""
     verb = draw.fresh(lexicon.TRANSITIVE, _english)
-    predicate = start(draw, verb)
-    take_object(predicate, thing(draw, verb, room, past), verb.case)
+    predicate = verb_predicate(draw, verb)
+    take_object(predicate, object_phrase(draw, verb, room, past), verb.case)
     return verb, predicate
 
 
 def with_person(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """meet a friend, talk with the doctor."""
     verb = draw.pick(lexicon.PERSON)
-    predicate = start(draw, verb)
-    take_object(predicate, somebody(draw, room, past, first=subject.person == 3), verb.case)
+    predicate = verb_predicate(draw, verb)
+    take_object(predicate, person_phrase(draw, room, past, first=subject.person == 3), verb.case)
     return verb, predicate
 
 
 def intransitive(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """sleep."""
     verb = draw.pick(lexicon.INTRANSITIVE)
-    return verb, start(draw, verb)
+    return verb, verb_predicate(draw, verb)
 
 
 def idiom(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """take a walk, brush one's teeth: the possessive refers to the subject."""
     verb = draw.fresh(lexicon.IDIOMS, lambda verb: verb.arguments[0])
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     concept = draw.concept()
     predicate.arguments = [(text, concept) for text in verb.arguments]
     owner = [subject.possessive()] if verb.possessive else []
@@ -154,7 +154,7 @@ def motion(
     verb = draw.pick(verbs)
     while verb.stem.text == "모이" and not subject.plural:  # nobody gathers alone
         verb = draw.pick(verbs)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     goal, _ = place(draw, verb.objects, room, past)
     take_object(predicate, goal, verb.case)
     if verb.preposition:
@@ -177,7 +177,7 @@ def outing(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb
 def living(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """live in Seoul, work at the bank."""
     verb = draw.pick(_LIVING)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     where, _ = place(draw, verb.objects, room, past)
     word = "on" if preposition_is_on(where) else verb.preposition
     take_object(predicate, where, verb.case)
@@ -198,18 +198,18 @@ _HUMBLE = {"주": "드리", "빌려주": "빌려드리", "돌려주": "돌려드
 def dative(draw: Draw, subject: NounPhrase, room: int, past: bool) -> tuple[Verb, Predicate]:
     """give the book to Minsu: Korean names the receiver first, and honours one who deserves it (드리다)."""
     verb = draw.fresh(lexicon.DATIVE, _english)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     receiver = nominal.person(draw, 0, first=subject.person == 3)
     if receiver.honoured and verb.stem.text in _HUMBLE:
         predicate.stem = hangul.Stem(_HUMBLE[verb.stem.text])
-    given = thing(draw, verb, room, past)
-    predicate.heavy = given.heavy
-    predicate.arguments = [*marked(receiver, "에게"), *marked(given, "을")]
+    theme = object_phrase(draw, verb, room, past)
+    predicate.heavy = theme.heavy
+    predicate.arguments = [*marked(receiver, "에게"), *marked(theme, "을")]
     to = [("to", receiver.korean[-1][1]), *receiver.as_object()]
-    if given.heavy:  # the long object comes last: gave Minsu the book that ...
-        predicate.complement = [*(to[1:] if verb.forms.base in _DOUBLE_OBJECT else to), *given.english]
+    if theme.heavy:  # the long object comes last: gave Minsu the book that ...
+        predicate.complement = [*(to[1:] if verb.forms.base in _DOUBLE_OBJECT else to), *theme.english]
     else:
-        predicate.complement = [*given.english, *to]
+        predicate.complement = [*theme.english, *to]
     return verb, predicate
 
 
@@ -317,11 +317,11 @@ _MINUTES = lexicon.phrases("십 ten, 십오 fifteen, 이십 twenty, 이십오 tw
 def clock(draw: Draw) -> tuple[list[Word], list[Word]]:
     """세 시 십 분, three ten: hours are counted in native numerals, minutes in Sino-Korean."""
     hour, minute = draw.pick(_HOURS), draw.pick(_MINUTES)
-    one, two = draw.concept(), draw.concept()
-    korean: list[Word] = [(hour.korean, one), ("시", one)]
+    hours, minutes = draw.concept(), draw.concept()
+    korean: list[Word] = [(hour.korean, hours), ("시", hours)]
     if draw.chance(0.5):
-        return korean, [(hour.english, one), ("o'clock", one)]
-    return [*korean, (minute.korean, two), ("분", two)], [(hour.english, one), (minute.english, two)]
+        return korean, [(hour.english, hours), ("o'clock", hours)]
+    return [*korean, (minute.korean, minutes), ("분", minutes)], [(hour.english, hours), (minute.english, minutes)]
 
 
 def clock_time(draw: Draw) -> tuple[list[Word], list[Word]]:
@@ -339,10 +339,10 @@ def calendar_day(draw: Draw) -> tuple[list[Word], list[Word]]:
     return [(month.korean, first), (day.korean + "일에", second)], words
 
 
-def doing(draw: Draw, room: int, past: bool, tense: Tense, subject: NounPhrase | None = None) -> Clause:
+def verbal_clause(draw: Draw, room: int, past: bool, tense: Tense, subject: NounPhrase | None = None) -> Clause:
     """A clause of doing in a tense, with the aspect, adverbs and negation that make it natural."""
     if subject is None:
-        subject = somebody(draw, room - 6, past)
+        subject = person_phrase(draw, room - 6, past)
         room -= len(subject.english)
     aspect = _aspect(draw, tense)
     willed = aspect not in ("", "progressive")
@@ -443,15 +443,15 @@ _UNDER_WAY = lexicon.word_set(
 def _relative_ending(draw: Draw, clause: Clause, past: bool) -> Ending:
     """-는, -은; seen from the past what was going on may also be told with -던."""
     if past and clause.aspect == "progressive":
-        return draw.variant((before_noun, before_noun, going_on))
-    return before_noun
+        return draw.variant((adnominal_ending, adnominal_ending, retrospective_ending))
+    return adnominal_ending
 
 
 def object_relative(draw: Draw, noun: Noun, room: int, past: bool) -> NounPhrase:
     """내가 어제 산 책, the book that I bought yesterday."""
-    verb = draw.fresh(lexicon.governing()[noun.english], _english)
+    verb = draw.fresh(lexicon.verbs_by_object()[noun.english], _english)
     subject = nominal.person(draw, 0)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     tense: Tense = "present" if verb.state else "past"
     clause = Clause(subject, predicate, tense)
     if verb.forms.base in _UNDER_WAY and draw.chance(0.35):
@@ -484,14 +484,14 @@ def subject_relative(draw: Draw, room: int, past: bool) -> NounPhrase:
 
 def place_relative(draw: Draw, noun: Noun, past: bool) -> NounPhrase:
     """우리가 점심을 먹은 식당, the restaurant where we had lunch."""
-    verb = draw.pick(happening()[noun.english])
+    verb = draw.pick(verbs_by_place()[noun.english])
     subject = nominal.person(draw, 0)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     if verb.arguments:
         concept = draw.concept()
         predicate.arguments = [(text, concept) for text in verb.arguments]
         predicate.complement = [(text, concept) for text in verb.complement]
     clause = Clause(subject, predicate, "past")
-    korean, roles = korean_clause(clause, draw, before_noun, "이")
+    korean, roles = korean_clause(clause, draw, adnominal_ending, "이")
     words = english_clause(clause, roles, "past")
     return nominal.with_clause(draw, noun, korean, [("where", roles.connective), *words])

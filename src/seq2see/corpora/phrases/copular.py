@@ -25,7 +25,7 @@ _JOBS = tuple(noun for noun in lexicon.NOUNS["role"] if noun.english not in ("ma
 def identity(draw: Draw, subject: NounPhrase, tense: Tense, room: int) -> Clause:
     """민수는 의사다, Minsu is a doctor; 의사가 아니다, is not a doctor."""
     noun = draw.fresh(_JOBS, lambda noun: noun.korean)
-    adjectives = lexicon.DESCRIBING[noun.english]
+    adjectives = lexicon.ADJECTIVES_BY_NOUN[noun.english]
     adjective = draw.pick(adjectives) if room > 0 and draw.chance(0.6) else None
     negative = draw.chance(0.2)
     concept = draw.concept()
@@ -80,10 +80,10 @@ def description(draw: Draw, tense: Tense, room: int, past: bool) -> Clause:
     """A thing and how it is; the thing may come with a relative clause."""
     while True:
         noun = noun_of(draw, _THING_KINDS)
-        adjectives = [a for a in lexicon.DESCRIBING.get(noun.english, ()) if not a.attributive_only]
+        adjectives = [a for a in lexicon.ADJECTIVES_BY_NOUN.get(noun.english, ()) if not a.attributive_only]
         if adjectives:
             break
-    if room >= 4 and noun.english in lexicon.governing() and noun.article not in ("the", "bare"):
+    if room >= 4 and noun.english in lexicon.verbs_by_object() and noun.article not in ("the", "bare"):
         subject = object_relative(draw, noun, room - 4, past)
     else:
         subject = definite(draw, noun)
@@ -102,18 +102,18 @@ def comparison(draw: Draw, tense: Tense) -> Clause:
     """이 가방은 저 가방보다 더 비싸다, this bag is more expensive than that bag."""
     while True:
         members = draw.pick(_THING_KINDS)
-        one, other = draw.pick(members), draw.pick(members)
+        compared, standard_noun = draw.pick(members), draw.pick(members)
         shared = [
             adjective
-            for adjective in lexicon.DESCRIBING.get(one.english, ())
+            for adjective in lexicon.ADJECTIVES_BY_NOUN.get(compared.english, ())
             if not adjective.attributive_only
             and adjective.english not in _NOT_GRADED
-            and adjective in lexicon.DESCRIBING.get(other.english, ())
+            and adjective in lexicon.ADJECTIVES_BY_NOUN.get(standard_noun.english, ())
         ]
-        if one is not other and shared:
+        if compared is not standard_noun and shared:
             break
     adjective = draw.pick(shared)
-    subject, standard = definite(draw, one), definite(draw, other)
+    subject, standard = definite(draw, compared), definite(draw, standard_noun)
     clause = quality(draw, subject, adjective, tense, degree=False)
     clause.negative = False
     predicate, more, than = clause.predicate, draw.concept(), standard.korean[-1][1]

@@ -273,6 +273,6 @@ def adnominal(stem: Stem, tense: Literal["present", "past", "future"]) -> str:
 
 
 @cache
-def whether(stem: Stem) -> str:
+def indirect_interrogative(stem: Stem) -> str:
     """The form of an indirect question: 가는지, 추운지, 갔는지, 의사인지."""
     return conjugate(stem, "은지" if stem.part == "adjective" and stem.kind != "past" else "는지")

@@ -4,7 +4,14 @@ Polite Korean leaves the listener out, and English still says *you*: the word al
 """
 
 from seq2see.corpora.phrases import copular, hangul, lexicon, nominal
-from seq2see.corpora.phrases.clause import action, doing, english_clause, korean_clause, start, without_manner
+from seq2see.corpora.phrases.clause import (
+    action,
+    english_clause,
+    korean_clause,
+    verb_predicate,
+    verbal_clause,
+    without_manner,
+)
 from seq2see.corpora.phrases.hangul import Stem, conjugate
 from seq2see.corpora.phrases.predicate import interrogative, with_operator
 from seq2see.corpora.phrases.sentence import TENSES, Sentence, drop_unclear_time, particle_of
@@ -28,12 +35,12 @@ def question(draw: Draw, words: int) -> Sentence:
     if words < 9 and draw.chance(0.3):
         clause = copular.state(draw, subject, tense)
     else:
-        clause = doing(draw, words, tense == "past", tense, subject)
+        clause = verbal_clause(draw, words, tense == "past", tense, subject)
     clause.negative = False
-    return _asked(draw, clause, None)
+    return _interrogative_sentence(draw, clause, None)
 
 
-def _asked(draw: Draw, clause: Clause, asked: Word | None) -> Sentence:
+def _interrogative_sentence(draw: Draw, clause: Clause, wh_word: Word | None) -> Sentence:
     drop_unclear_time(clause)
     particle = particle_of(clause, draw)
     korean, roles = korean_clause(clause, draw, interrogative(draw.register), particle)
@@ -45,7 +52,7 @@ def _asked(draw: Draw, clause: Clause, asked: Word | None) -> Sentence:
         yours = clause.subject.concept
         predicate.complement = [(t, korean[-1][1] if c == yours else c) for t, c in predicate.complement]
     tail = [*clause.frequency, *rest, *predicate.complement, *predicate.after, *clause.english_time]
-    lead = [asked] if asked else []
+    lead = [wh_word] if wh_word else []
     return Sentence(korean, [*lead, *operator, *subject, *tail], "?")
 
 
@@ -57,27 +64,27 @@ def wh_question(draw: Draw, words: int) -> Sentence:
     kind = draw.pick(("what", "whom", "where", "when", "why", "who"))
     if kind == "who":
         who = NounPhrase([("누구", concept)], [("who", concept)], gender="m", concept=concept)
-        clause = doing(draw, words, tense == "past", tense, who)
+        clause = verbal_clause(draw, words, tense == "past", tense, who)
         clause.negative, clause.korean_time, clause.english_time = False, [], []
         korean, roles = korean_clause(clause, draw, interrogative(draw.register), "이")
         return Sentence(korean, english_clause(clause, roles, clause.tense), "?")
     if kind in ("when", "why"):
-        clause = doing(draw, words, tense == "past", tense, subject)
+        clause = verbal_clause(draw, words, tense == "past", tense, subject)
         clause.negative = False
         if kind == "when":
             clause.korean_time, clause.english_time = [], []
         clause.predicate.before.insert(0, ("언제" if kind == "when" else "왜", concept))
-        return _asked(draw, clause, (kind, concept))
+        return _interrogative_sentence(draw, clause, (kind, concept))
     verbs = {"what": lexicon.TRANSITIVE, "whom": lexicon.PERSON, "where": lexicon.MOTION}[kind]
     verb = draw.pick(verbs)
     while verb.state or verb.stem.text == "하" or (kind == "where" and verb.preposition != "to"):
         verb = draw.pick(verbs)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     korean_word, english_word = {"what": ("무엇", "what"), "whom": ("누구", "who"), "where": ("어디", "where")}[kind]
-    asked = NounPhrase([(korean_word, concept)], [(english_word, concept)], concept=concept)
-    predicate.arguments = marked(asked, verb.case)
+    wh_phrase = NounPhrase([(korean_word, concept)], [(english_word, concept)], concept=concept)
+    predicate.arguments = marked(wh_phrase, verb.case)
     clause = Clause(subject, predicate, tense)
-    return _asked(draw, clause, (english_word, concept))
+    return _interrogative_sentence(draw, clause, (english_word, concept))
 
 
 def request(draw: Draw, words: int) -> Sentence:

@@ -93,17 +93,17 @@ def count(draw: Draw, noun: Noun, small: bool = False) -> NounPhrase:
     """사과 세 개, three apples; 커피 두 잔, two cups of coffee; 신발 한 켤레, one pair of shoes."""
     numeral = draw.pick(_SMALL if small or draw.chance(0.7) else lexicon.NUMERALS)
     thing, number = draw.concept(), draw.concept()
-    one = numeral.english == "one"
+    singular = numeral.english == "one"
     measure = noun.measure or ("pair" if noun.article == "plural" else "")
     unit = draw.concept() if measure else number
     korean = [*spread(noun.korean, thing), (numeral.korean, number), (noun.counter, unit)]
     words: list[Word] = [(numeral.english, number)]
     if measure:
-        words += [(measure if one else english.plural(measure), unit), ("of", unit)]
+        words += [(measure if singular else english.plural(measure), unit), ("of", unit)]
         words += spread(noun.english, thing)
     else:
-        words += spread(noun.english if one else english.plural(noun.english), thing)
-    return NounPhrase(korean, words, plural=not one, gender=noun.gender, concept=thing)
+        words += spread(noun.english if singular else english.plural(noun.english), thing)
+    return NounPhrase(korean, words, plural=not singular, gender=noun.gender, concept=thing)
 
 
 def countable(noun: Noun) -> bool:
@@ -124,8 +124,8 @@ def described(
     if generic and noun.kind == "instrument":
         return definite_kind(draw, noun)
     adjective = None
-    if room > 0 and noun.english in lexicon.DESCRIBING and noun.kind not in _UNMODIFIED and draw.chance(0.6):
-        adjective = draw.pick(lexicon.DESCRIBING[noun.english])
+    if room > 0 and noun.english in lexicon.ADJECTIVES_BY_NOUN and noun.kind not in _UNMODIFIED and draw.chance(0.6):
+        adjective = draw.pick(lexicon.ADJECTIVES_BY_NOUN[noun.english])
     roll = draw.random()
     if many and noun.article == "a":
         return assemble(draw, noun, draw.pick(("", "", "많은", "여러")), adjective, many=True)
@@ -200,7 +200,7 @@ def bare(draw: Draw, noun: Noun) -> NounPhrase:
 
 def indefinite(draw: Draw, noun: Noun, room: int) -> NounPhrase:
     """The noun with no determiner, perhaps with an adjective: 책, 새 책."""
-    adjectives = lexicon.DESCRIBING.get(noun.english, ())
+    adjectives = lexicon.ADJECTIVES_BY_NOUN.get(noun.english, ())
     return assemble(draw, noun, "", draw.pick(adjectives) if adjectives and room > 0 and draw.chance(0.5) else None)
 
 
@@ -224,7 +224,7 @@ def role(draw: Draw, room: int) -> NounPhrase:
     if not unique and draw.chance(0.12):
         return count(draw, noun)
     concept = draw.concept()
-    adjective = draw.pick(lexicon.DESCRIBING[noun.english]) if room > 0 and draw.chance(0.5) else None
+    adjective = draw.pick(lexicon.ADJECTIVES_BY_NOUN[noun.english]) if room > 0 and draw.chance(0.5) else None
     determiner, word, plural = draw.pick(_ROLE_DETERMINERS[:4] if unique else _ROLE_DETERMINERS)
     if adjective and adjective.lead and determiner == "많은":  # 많은 욕심이 많은 ...
         adjective = None

@@ -1,4 +1,4 @@
-"""How a predicate is said: the Korean chain of stem, auxiliaries and ending, and the English verb group.
+"""Predicates: the Korean chain of stem, auxiliaries and ending, and the English verb group.
 
 Korean stacks everything behind the stem (읽고 싶어 하지 않았다고) while English puts it in front (that he did not want
 to read). Which Korean eojeol carries which meaning is recorded in `Roles`, and the English words take their concept
@@ -107,13 +107,13 @@ class _Chain:
         self.words.extend((text, concept) for text in auxiliary.between)
         self.stem, self.current, self.roles.auxiliary = stem, concept, concept
 
-    def deny(self, denial: Stem) -> None:
+    def negate(self, denial: Stem) -> None:
         """읽 -> 읽지 + 않."""
         concept = self.draw.concept()
         self.words.append((conjugate(self.stem, "지"), self.current))
         self.stem, self.current, self.roles.negation = denial, concept, concept
 
-    def deny_in_front(self, adverb: str) -> None:
+    def negate_by_adverb(self, adverb: str) -> None:
         """읽 -> 안 + 읽."""
         self.roles.negation = self.draw.concept()
         self.words.insert(0, (adverb, self.roles.negation))
@@ -143,7 +143,7 @@ def korean_predicate(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[W
         first = auxiliary.honour_inside if auxiliary else not long
         chain.stem = predicate.honorific or (hangul.honorific(chain.stem) if first else chain.stem)
     if short:
-        chain.deny_in_front("못" if unable else "안")
+        chain.negate_by_adverb("못" if unable else "안")
     if auxiliary:
         _add_auxiliary(chain, clause, auxiliary, denied)
         if honoured and not long and not auxiliary.honour_inside:
@@ -152,7 +152,7 @@ def korean_predicate(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[W
         chain.stem = hangul.honorific(denied) if honoured else denied
     if long:
         not_ = Stem("못하", "하") if unable else Stem("않", part="adjective" if _describes(chain.stem) else "verb")
-        chain.deny(hangul.honorific(not_) if honoured else not_)
+        chain.negate(hangul.honorific(not_) if honoured else not_)
     if unable:
         chain.roles.auxiliary = chain.roles.negation
     return chain.finish(ending, clause.tense)
@@ -163,7 +163,7 @@ def _exempt(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], Rol
     chain = _Chain(clause, draw)
     if clause.predicate.honorific and clause.subject.honoured:
         chain.stem = clause.predicate.honorific
-    chain.deny(Stem("되"))
+    chain.negate(Stem("되"))
     chain.words.append(("않으셔도" if clause.subject.honoured else "않아도", chain.current))
     chain.current = chain.roles.auxiliary = draw.concept()
     return chain.finish(ending, clause.tense)
@@ -260,15 +260,15 @@ def indirect_question(stem: Stem, tense: Tense) -> tuple[str, ...]:
     """-는지: what is asked."""
     if tense == "future":
         return (conjugate(stem, "을지"),)
-    return (hangul.whether(hangul.past(stem) if tense == "past" else stem),)
+    return (hangul.indirect_interrogative(hangul.past(stem) if tense == "past" else stem),)
 
 
-def before_noun(stem: Stem, tense: Tense) -> tuple[str, ...]:
+def adnominal_ending(stem: Stem, tense: Tense) -> tuple[str, ...]:
     """-는, -은, -을: a relative clause."""
     return (hangul.adnominal(stem, tense),)
 
 
-def going_on(stem: Stem, tense: Tense) -> tuple[str, ...]:
+def retrospective_ending(stem: Stem, tense: Tense) -> tuple[str, ...]:
     """-던: a relative clause that recalls what was going on."""
     return (conjugate(stem, "던"),)
 

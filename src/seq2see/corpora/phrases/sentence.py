@@ -14,10 +14,10 @@ from seq2see.corpora.phrases.clause import (
     LIGHT,
     ONGOING,
     action,
-    doing,
     english_clause,
     korean_clause,
-    start,
+    verb_predicate,
+    verbal_clause,
 )
 from seq2see.corpora.phrases.predicate import (
     Ending,
@@ -70,19 +70,19 @@ def drop_unclear_time(clause: Clause) -> None:
         clause.korean_time, clause.english_time = [], []
 
 
-def core(draw: Draw, words: int, tense: Tense, past: bool, depth: int = 0, acting: bool = False) -> Clause:
+def main_clause(draw: Draw, words: int, tense: Tense, past: bool, depth: int = 0, acting: bool = False) -> Clause:
     """A clause of about so many English words, whatever it takes: nesting when there is much room."""
     if words >= 11 and tense != "future" and depth < 2 and draw.chance(0.4):
-        return report(draw, words, tense, past, depth)
+        return reported_speech(draw, words, tense, past, depth)
     roll = draw.random()
     if words >= 11 and roll < 0.6:
         return with_subordinate(draw, words, tense, past)
     if acting or roll < 0.72 or words > 14:
-        return doing(draw, words, past or tense == "past", tense)
-    return _other(draw, words, tense, past)
+        return verbal_clause(draw, words, past or tense == "past", tense)
+    return _copular_clause(draw, words, tense, past)
 
 
-def _other(draw: Draw, words: int, tense: Tense, past: bool) -> Clause:
+def _copular_clause(draw: Draw, words: int, tense: Tense, past: bool) -> Clause:
     looks_back = past or tense == "past"
     match int(draw.random() * 11):
         case 0:
@@ -114,20 +114,20 @@ _NOW = frozenset(("say", "think", "believe", "know", "claim", "complain", "under
 _SAID_NOW = tuple(verb for verb in lexicon.CLAUSAL if verb.forms.base in _NOW)
 
 
-def report(draw: Draw, words: int, tense: Tense, past: bool, depth: int) -> Clause:
+def reported_speech(draw: Draw, words: int, tense: Tense, past: bool, depth: int) -> Clause:
     """민수는 비가 온다고 말했다, Minsu said that it was raining: the verb decides how the clause is introduced."""
     verb = draw.fresh(_SAID_NOW if tense == "present" else lexicon.CLAUSAL, lambda verb: verb.stem.text)
     subject = nominal.known(draw)
-    predicate = start(draw, verb)
+    predicate = verb_predicate(draw, verb)
     predicate.heavy = True
     clause = Clause(subject, predicate, tense)
     if verb.stem.text == "모르":
         predicate.denied, clause.negative = verb.stem, True
     inner_past = shown_tense(tense, past) in _PAST_LIKE
     mode = "expected" if verb.forms.base == "expect" else verb.mode
-    inner = _reported(draw, mode, subject, words - len(subject.english) - 2, inner_past, depth + 1)
+    inner = _reported_clause(draw, mode, subject, words - len(subject.english) - 2, inner_past, depth + 1)
     if verb.mode == "question":
-        _ask_inside(draw, predicate, inner, inner_past)
+        _embed_question(draw, predicate, inner, inner_past)
         return clause
     korean, english, roles = embed(inner, draw, fact if verb.mode == "fact" else quotation, inner_past)
     predicate.arguments = korean
@@ -135,24 +135,24 @@ def report(draw: Draw, words: int, tense: Tense, past: bool, depth: int) -> Clau
     return clause
 
 
-def _reported(draw: Draw, mode: str, speaker: NounPhrase, words: int, past: bool, depth: int) -> Clause:
+def _reported_clause(draw: Draw, mode: str, speaker: NounPhrase, words: int, past: bool, depth: int) -> Clause:
     tense = "future" if mode in ("expected", "quote_future") else draw.pick(TENSES)
     if mode == "question":
         subject = nominal.person(draw, 0, first=speaker.person == 3)
-        clause = doing(draw, min(words, 12), past, tense, subject)
+        clause = verbal_clause(draw, min(words, 12), past, tense, subject)
         clause.negative, clause.frequency, clause.korean_frequency = False, [], []
         return clause
     if mode == "expected":
-        return doing(draw, words, past, tense)
+        return verbal_clause(draw, words, past, tense)
     if mode == "quote_future" or (draw.chance(0.2) and words < 14):
-        subject = _self(draw, speaker)
-        return doing(draw, words, past, tense, subject)
+        subject = _coreferent(draw, speaker)
+        return verbal_clause(draw, words, past, tense, subject)
     if words < 9 and draw.chance(0.2):
         return copular.weather(draw, tense)
-    return core(draw, words, tense, past, depth)
+    return main_clause(draw, words, tense, past, depth)
 
 
-def _self(draw: Draw, speaker: NounPhrase) -> NounPhrase:
+def _coreferent(draw: Draw, speaker: NounPhrase) -> NounPhrase:
     """The speaker inside the own report: 자기가, 내가; English says he, she, I."""
     if speaker.person == 1:
         return nominal.pronoun(draw, "우리" if speaker.plural else "나")
@@ -170,11 +170,11 @@ def _self(draw: Draw, speaker: NounPhrase) -> NounPhrase:
     )
 
 
-_ASKED = (("왜", "why"), ("왜", "why"), ("언제", "when"), ("", "whether"))
+_QUESTION_WORDS = (("왜", "why"), ("왜", "why"), ("언제", "when"), ("", "whether"))
 
 
-def _ask_inside(draw: Draw, predicate: Predicate, inner: Clause, past: bool) -> None:
-    korean_word, english_word = draw.pick(_ASKED)
+def _embed_question(draw: Draw, predicate: Predicate, inner: Clause, past: bool) -> None:
+    korean_word, english_word = draw.pick(_QUESTION_WORDS)
     concept = draw.concept()
     if english_word == "when":
         inner.korean_time, inner.english_time = [], []
@@ -193,7 +193,7 @@ def _ask_inside(draw: Draw, predicate: Predicate, inner: Clause, past: bool) -> 
 def with_subordinate(draw: Draw, words: int, tense: Tense, past: bool) -> Clause:
     """A clause with another one after its topic; English says it last."""
     share = max(4, min(words // 2 - 1, 12))
-    main = doing(draw, words - share, past or tense == "past", tense)
+    main = verbal_clause(draw, words - share, past or tense == "past", tense)
     if main.subject.heavy or main.predicate.heavy:
         main.korean_time, main.english_time = [], []
     if main.aspect == "experience":
@@ -344,7 +344,7 @@ def particle_of(clause: Clause, draw: Draw) -> str:
 _NEW = frozenset(("a", "an", "many", "some", "every", "several", *(phrase.english for phrase in lexicon.NUMERALS)))
 
 
-def spoken(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], list[Word]]:
+def realise(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], list[Word]]:
     """A main clause, with its time before the topic where that is clear and liked."""
     front = clause.fixed or (
         not clause.subject.heavy
@@ -360,7 +360,7 @@ def spoken(clause: Clause, draw: Draw, ending: Ending) -> tuple[list[Word], list
     return korean, english_clause(clause, roles, clause.tense)
 
 
-def final(draw: Draw, clause: Clause) -> Ending:
+def final_ending(draw: Draw, clause: Clause) -> Ending:
     """The ending of the last clause; a formal speaker may state a will with -겠습니다."""
     volition = (
         draw.register == "formal"
@@ -383,17 +383,17 @@ def statement(draw: Draw, words: int) -> Sentence:
     if words < 9 and draw.chance(0.05):
         clause = copular.hour(draw) if draw.chance(0.3) else copular.weather(draw, tense)
     else:
-        clause = core(draw, words, tense, False)
-    return Sentence(*spoken(clause, draw, final(draw, clause)))
+        clause = main_clause(draw, words, tense, False)
+    return Sentence(*realise(clause, draw, final_ending(draw, clause)))
 
 
 def _fronted(draw: Draw, words: int, tense: Tense) -> Sentence:
     """비가 오면 ..., If it rains , ..."""
     share = max(4, int(words * (0.3 + 0.2 * draw.random())))
     korean, english = subordinate(draw, min(share, 16), tense, False)
-    main = core(draw, words - len(english) - 1, tense, False, acting=True)
+    main = main_clause(draw, words - len(english) - 1, tense, False, acting=True)
     drop_unclear_time(main)
-    rest_korean, rest = spoken(main, draw, final(draw, main))
+    rest_korean, rest = realise(main, draw, final_ending(draw, main))
     return Sentence([*korean, *rest_korean], [*english, (",", english[0][1]), *rest])
 
 
@@ -405,15 +405,15 @@ def _compound(draw: Draw, words: int, tense: Tense, subordinate_first: bool) -> 
         korean, english = subordinate(draw, min(words // 3, 12), tense, False)
         english = [*english, (",", english[0][1])]
     left = words - len(english)
-    first = core(draw, int(left * (0.4 + 0.2 * draw.random())), tense, False)
+    first = main_clause(draw, int(left * (0.4 + 0.2 * draw.random())), tense, False)
     suffix, conjunction = draw.pick((("고", "and"), ("지만", "but")))
     drop_unclear_time(first)
     first_korean, roles = _linked(first, draw, linking(suffix))
     first_english = english_clause(first, roles, first.tense)
     korean, english = [*korean, *first_korean], [*english, *first_english]
-    second = core(draw, words - len(english) - 2, tense, False)
+    second = main_clause(draw, words - len(english) - 2, tense, False)
     drop_unclear_time(second)
-    rest_korean, rest = spoken(second, draw, final(draw, second))
+    rest_korean, rest = realise(second, draw, final_ending(draw, second))
     link = [(",", roles.connective), (conjunction, roles.connective)]
     return Sentence([*korean, *rest_korean], [*english, *link, *rest])
 

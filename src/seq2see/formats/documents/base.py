@@ -107,11 +107,11 @@ class Document(ABC):
 
         Each gets the white space at both ends and the placeholders of its source. `out` appears when it is complete.
         """
-        given = iter(translations)
+        remaining = iter(translations)
         with new_file(Path(out)) as put:
             for part in self.parts():
-                put(self.written(part.data if isinstance(part, Kept) else part.filled(_take(part.segment, given))))
-            if next(given, None) is not None:
+                put(self.written(part.data if isinstance(part, Kept) else part.filled(_take(part.segment, remaining))))
+            if next(remaining, None) is not None:
                 raise ValueError("there are more translations than texts in the document")
 
 

@@ -35,23 +35,23 @@ def fit_for_program(source: str, translation: str, flags: str) -> str:
 def _with_arguments_in_order(source: str, translation: str, numbered: bool) -> str:
     wanted = [directive for directive in placeholders(source) if _TAKES_NEXT.fullmatch(directive)]
     places = [(start, end) for start, end in spans(translation) if _TAKES_NEXT.fullmatch(translation, start, end)]
-    found = [translation[start:end] for start, end in places]
-    if found == wanted or sorted(found) != sorted(wanted):
+    directives = [translation[start:end] for start, end in places]
+    if directives == wanted or sorted(directives) != sorted(wanted):
         return translation
     by_number = numbered and not any("*" in directive for directive in wanted)  # * takes an argument of its own
     for (start, end), directive in zip(
-        reversed(places), reversed(_numbers(wanted, found) if by_number else wanted), strict=True
+        reversed(places), reversed(_numbers(wanted, directives) if by_number else wanted), strict=True
     ):
         translation = translation[:start] + directive + translation[end:]
     return translation
 
 
-def _numbers(wanted: list[str], found: list[str]) -> list[str]:
+def _numbers(wanted: list[str], directives: list[str]) -> list[str]:
     """Each directive with the number of its argument; equal ones keep their order among themselves."""
     arguments: defaultdict[str, list[int]] = defaultdict(list)
     for number, directive in enumerate(wanted, start=1):
         arguments[directive].append(number)
-    return [f"%{arguments[directive].pop(0)}${directive[1:]}" for directive in found]
+    return [f"%{arguments[directive].pop(0)}${directive[1:]}" for directive in directives]
 
 
 def _without_lone_braces(source: str, translation: str) -> str:

@@ -90,8 +90,8 @@ def _holds_all(line: str, places: list[tuple[int, int]]) -> bool:
         return False
     depth = 0
     for place in places[:-1]:
-        inner = _OPENING.fullmatch(found := line[slice(*place)])
-        depth += (inner is not None and inner[1] == opening[1]) - (found == f"</{opening[1]}>")
+        inner = _OPENING.fullmatch(tag := line[slice(*place)])
+        depth += (inner is not None and inner[1] == opening[1]) - (tag == f"</{opening[1]}>")
         if depth == 0:
             return False
     return True

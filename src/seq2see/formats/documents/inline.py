@@ -43,10 +43,10 @@ class TaggedText(NamedTuple):
     def written(self, translation: str, newline: str) -> str:
         """A translation as XML, with the elements back in their places."""
         parts, place = [], 0
-        for found in _NUMBERED.finditer(translation):
-            if found[0] in self.codes:
-                parts += [escaped(translation[place : found.start()], newline), self.codes[found[0]]]
-                place = found.end()
+        for tag in _NUMBERED.finditer(translation):
+            if tag[0] in self.codes:
+                parts += [escaped(translation[place : tag.start()], newline), self.codes[tag[0]]]
+                place = tag.end()
         return "".join([*parts, escaped(translation[place:], newline)])
 
 
@@ -95,7 +95,7 @@ def numbered(content: Content, preserve: bool) -> TaggedText:
 
 def _tags(codes: list[Code], texts: Iterable[str]) -> list[str]:
     """A tag for each code; one that opens and the one that closes it share a number."""
-    taken = {int(found[1]) for text in texts for found in _NUMBERED.finditer(text)}
+    taken = {int(tag[1]) for text in texts for tag in _NUMBERED.finditer(text)}
     partner: dict[int, int] = {}
     opened: defaultdict[str, list[int]] = defaultdict(list)
     for place, code in enumerate(codes):

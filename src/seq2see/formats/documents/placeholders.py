@@ -82,9 +82,9 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
         return
     place = 0
     braces: dict[int, int] | None = None
-    while found := _PLACEHOLDER.search(text, place):
-        start, place = found.span()
-        if found.lastgroup == "icu":
+    while match := _PLACEHOLDER.search(text, place):
+        start, place = match.span()
+        if match.lastgroup == "icu":
             braces = _matching_braces(text) if braces is None else braces
             if start not in braces:
                 place = start + 1
@@ -117,8 +117,8 @@ def missing(source: str, translation: str) -> tuple[str, ...]:
 
 def faithful(source: str, translation: str) -> bool:
     """Whether the translation holds exactly the source's placeholders, and its tags are as well nested."""
-    wanted, found = placeholders(source), placeholders(translation)
-    return wanted == found or (Counter(wanted) == Counter(found) and _nested_alike(wanted, found))
+    wanted, translated = placeholders(source), placeholders(translation)
+    return wanted == translated or (Counter(wanted) == Counter(translated) and _nested_alike(wanted, translated))
 
 
 def has_words(text: str) -> bool:
@@ -137,7 +137,7 @@ def repaired(source: str, translation: str, align: Align | None = None) -> str:
     if faithful(source, translation):
         return translation
     wanted = _Parsed.of(source)
-    cleared = _STARTERS.sub(lambda found: " " * len(found[0]), translation)
+    cleared = _STARTERS.sub(lambda match: " " * len(match[0]), translation)
     for attempt, edits in (_respelt(source, translation), (translation, []), (cleared, [])):
         places = _places(wanted, _Parsed.of(attempt), edits, align)
         pruned = _pruned(attempt, Counter(wanted.placeholders))
@@ -158,12 +158,12 @@ class _Parsed(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "_Parsed":
-        found = list(spans(text))
+        places = list(spans(text))
         letters: list[int] = []
-        ends, starts = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
+        ends, starts = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
         for end, start in zip(ends, starts, strict=True):
             letters += [place for place in range(end, start) if not text[place].isspace()]
-        return cls(text, found, tuple(text[start:end] for start, end in found), letters)
+        return cls(text, places, tuple(text[start:end] for start, end in places), letters)
 
     def letters_before(self, place: int) -> int:
         return bisect_left(self.letters, place)
@@ -173,12 +173,12 @@ class _Parsed(NamedTuple):
         return self.letters[min(count, len(self.letters)) - 1] + 1 if count and self.letters else 0
 
 
-def _lacking(wanted: tuple[str, ...], found: Counter[str]) -> tuple[str, ...]:
-    found = found.copy()
+def _lacking(wanted: tuple[str, ...], present: Counter[str]) -> tuple[str, ...]:
+    present = present.copy()
     lacking = []
     for placeholder in wanted:
-        if found[placeholder] > 0:
-            found[placeholder] -= 1
+        if present[placeholder] > 0:
+            present[placeholder] -= 1
         else:
             lacking.append(placeholder)
     return tuple(lacking)
@@ -204,8 +204,8 @@ def _respelt(source: str, translation: str) -> tuple[str, list[_Edit]]:
     lost = Counter(missing(source, translation))
     edits: list[_Edit] = []
     for placeholder in [placeholder for placeholder in lost if len(placeholder) <= _LONGEST_MANGLED][:_MANGLED]:
-        found = list(islice(_misspellings(placeholder, translation), lost[placeholder]))
-        for start, end in reversed(found):
+        places = list(islice(_misspellings(placeholder, translation), lost[placeholder]))
+        for start, end in reversed(places):
             translation = translation[:start] + placeholder + translation[end:]
             edits.append((start, end, len(placeholder)))
     return translation, edits
@@ -218,13 +218,13 @@ def _misspellings(placeholder: str, text: str) -> Iterator[tuple[int, int]]:
     letters = r"\s?".join(_any_width(character) for character in placeholder if not character.isspace())
     before = r"(?<![^\W_])" if placeholder[0].isalnum() else ""
     after = r"(?![^\W_])" if placeholder[-1].isalnum() and placeholder[-1].isascii() else ""
-    return (found.span() for found in re.finditer(before + letters + after, text, re.IGNORECASE | re.ASCII))
+    return (match.span() for match in re.finditer(before + letters + after, text, re.IGNORECASE | re.ASCII))
 
 
 def stray_percents(text: str) -> Iterator[tuple[int, int]]:
     """Where a percent sign stands that is no part of a placeholder."""
     taken = {place for start, end in spans(text) for place in range(start, end)}
-    return (found.span() for found in re.finditer("[%％]", text) if found.start() not in taken)
+    return (sign.span() for sign in re.finditer("[%％]", text) if sign.start() not in taken)
 
 
 def _any_width(character: str) -> str:
@@ -330,16 +330,16 @@ def _nearest(gaps: list[int], place: int) -> int:
 # Tags: open before close, and no two pairs crossing.
 
 
-def _nested_alike(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
-    if _tags(wanted) == _tags(found):
+def _nested_alike(wanted: tuple[str, ...], present: tuple[str, ...]) -> bool:
+    if _tags(wanted) == _tags(present):
         return True
     single = _unpaired(wanted)
     crossing = {name for close, name in single if close} & {name for close, name in single if not close}
-    return not crossing and Counter(single) == Counter(_unpaired(found))
+    return not crossing and Counter(single) == Counter(_unpaired(present))
 
 
-def _tags(found: tuple[str, ...]) -> list[str]:
-    return [placeholder for placeholder in found if _opens_or_closes(placeholder)]
+def _tags(present: tuple[str, ...]) -> list[str]:
+    return [placeholder for placeholder in present if _opens_or_closes(placeholder)]
 
 
 def _opens_or_closes(placeholder: str) -> "re.Match[str] | None":
@@ -347,13 +347,13 @@ def _opens_or_closes(placeholder: str) -> "re.Match[str] | None":
     return tag if tag and not tag[3] else None
 
 
-def _pairs(found: tuple[str, ...]) -> list[tuple[int, int]]:
+def _pairs(present: tuple[str, ...]) -> list[tuple[int, int]]:
     """Numbers of the placeholders that are an opening tag and the tag that closes it."""
     opened: list[int] = []
     names: list[str] = []
     depth: Counter[str] = Counter()
     pairs = []
-    for number, placeholder in enumerate(found):
+    for number, placeholder in enumerate(present):
         tag = _opens_or_closes(placeholder)
         name = tag[2].lower() if tag else ""
         if tag and not tag[1]:
@@ -369,17 +369,17 @@ def _pairs(found: tuple[str, ...]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _unpaired(found: tuple[str, ...]) -> list[tuple[bool, str]]:
+def _unpaired(present: tuple[str, ...]) -> list[tuple[bool, str]]:
     """Tags that no other one answers, as (closes, name): <br>, or what is left of two pairs that cross."""
-    paired = {number for pair in _pairs(found) for number in pair}
-    tags = (_opens_or_closes(placeholder) for number, placeholder in enumerate(found) if number not in paired)
+    paired = {number for pair in _pairs(present) for number in pair}
+    tags = (_opens_or_closes(placeholder) for number, placeholder in enumerate(present) if number not in paired)
     return [(bool(tag[1]), tag[2].lower()) for tag in tags if tag]
 
 
 def _in_order(wanted: tuple[str, ...], text: str) -> str:
     """Tags that are badly nested take the source's order, each at the place of another one."""
-    found = placeholders(text)
-    if Counter(found) != Counter(wanted) or _nested_alike(wanted, found):
+    present = placeholders(text)
+    if Counter(present) != Counter(wanted) or _nested_alike(wanted, present):
         return text
     ordered = iter(_tags(wanted))
     parts, place = [], 0

@@ -45,12 +45,12 @@ class PluralForms:
 
 def plural_forms(header: str) -> PluralForms | None:
     """What the header of a catalogue says; None when it says nothing that can be used, as in a template."""
-    found = _FORMS.search(header)
-    if not found or not 1 <= int(found[1]) <= MOST_FORMS:
+    stated = _FORMS.search(header)
+    if not stated or not 1 <= int(stated[1]) <= MOST_FORMS:
         return None
-    count = int(found[1])
+    count = int(stated[1])
     try:
-        rule = _parsed(found[2])
+        rule = _parsed(stated[2])
         forms = [int(rule(number)) for number in range(1001)]
     except (ValueError, IndexError, ZeroDivisionError):
         return None

@@ -146,7 +146,7 @@ def _numbered_chunks(document: Document) -> Iterator[_Chunk]:
     first, numbers = 0, count()
     for parts in _chunks(document.parts()):
         frames = [[framed(text) for text in part.segment.texts] if isinstance(part, Slot) else [] for part in parts]
-        texts = dict.fromkeys(text for some in frames for frame in some for text in frame.texts)
+        texts = dict.fromkeys(text for slot in frames for frame in slot for text in frame.texts)
         yield _Chunk(first, parts, frames, {text: next(numbers) for text in texts})
         first += len(parts)
 
@@ -171,15 +171,15 @@ def _pieces(chunk: _Chunk, translate: TranslateNumbered, outcome: Outcome, wants
         if not numbers:
             yield _filled(chunk, place, {}, outcome)
     known: dict[int, Finished] = {}
-    asked = [Numbered(number, text) for text, number in chunk.texts.items() if number in waiting]
-    for finished in translate(asked) if asked else ():
+    untranslated = [Numbered(number, text) for text, number in chunk.texts.items() if number in waiting]
+    for finished in translate(untranslated) if untranslated else ():
         known[finished.number] = finished
         for place in waiting[finished.number]:
             lacking[place].discard(finished.number)
             if not lacking[place]:
                 yield _filled(chunk, place, known, outcome)
-    if len(known) != len(asked):
-        raise ValueError(f"translate gave {len(known)} translations for {len(asked)} texts")
+    if len(known) != len(untranslated):
+        raise ValueError(f"translate gave {len(known)} translations for {len(untranslated)} texts")
 
 
 def _untranslated(part: Part) -> bytes:
@@ -211,9 +211,9 @@ def _filled(chunk: _Chunk, place: int, known: dict[int, Finished], outcome: Outc
     translations: list[str] = []
     remarks: dict[Problem, Remark] = {}  # of several texts with the same problem the first
     for text, frame in zip(slot.segment.texts, chunk.frames[place], strict=True):
-        given = [known[chunk.texts[line]] for line in frame.texts]
-        translations.append(frame.filled([finished.text for finished in given]))
-        for problem in _problems(frame, given):
+        lines = [known[chunk.texts[line]] for line in frame.texts]
+        translations.append(frame.filled([finished.text for finished in lines]))
+        for problem in _problems(frame, lines):
             remarks.setdefault(problem, _remark(slot.segment, problem, text, translations[-1]))
     outcome.repaired += "repaired" in remarks
     outcome.empty += "empty" in remarks
@@ -221,8 +221,8 @@ def _filled(chunk: _Chunk, place: int, known: dict[int, Finished], outcome: Outc
     return Piece(chunk.first + place, slot.filled(translations), tuple(remarks.values()), made=True)
 
 
-def _problems(frame: Frame, given: Sequence[Finished]) -> Iterator[Problem]:
-    for text, finished in zip(frame.texts, given, strict=True):
+def _problems(frame: Frame, lines: Sequence[Finished]) -> Iterator[Problem]:
+    for text, finished in zip(frame.texts, lines, strict=True):
         if not finished.text.strip():
             yield "empty"
         elif not faithful(text, finished.text):

@@ -6,13 +6,14 @@ maps. Everything is set on the figure itself; matplotlib's settings (rcParams) a
 
 import io
 import re
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from seq2see.errors import MissingExtraError
+from seq2see.look.draw.picture_format import PictureFormat
 from seq2see.look.map.attention_map import AttentionMap
 from seq2see.look.map.side import Side
 
@@ -25,8 +26,6 @@ try:
 except ModuleNotFoundError:
     raise MissingExtraError("A picture of a map", "plot") from None
 
-Format = Literal["svg", "png", "pdf"]
-
 _CELL = 0.34  # inches for a token
 _LARGEST = 20.0  # inches for all tokens of a side, however many they are
 _NAMES = 60  # more names than this on a side are thinned out
@@ -38,10 +37,10 @@ _IMAGE = 6_000  # cells of a picture up to which each is a shape, sharp at any s
 _COLOURS = "Blues"
 _STAR = "#d1495b"
 _DPI = 150
-_NO_DATE: dict[Format, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+_NO_DATE: dict[PictureFormat, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
-def render(attention: AttentionMap, form: Format) -> bytes:
+def render(attention: AttentionMap, form: PictureFormat) -> bytes:
     """The file: the same bytes for the same map."""
     buffer = io.BytesIO()
     picture(attention).savefig(buffer, format=form, dpi=_DPI, metadata=_NO_DATE[form])

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seq2see.atomic import write_file
+from seq2see.atomic import check_output, write_file
 from seq2see.errors import ConfigError, MissingExtraError
 from seq2see.look import AttentionMap
+from seq2see.look.draw.picture_format import picture_format
 from seq2see.speech.evaluate.measures import cents, f0, middle_pitch
 from seq2see.speech.synthesis import Voice
 
@@ -129,17 +130,10 @@ def table(sweeps: Sequence[Sweep]) -> list[list[str]]:
     return rows
 
 
-def check_picture(path: Path) -> None:
-    """Before the work: a picture that could not be written."""
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ConfigError(f"{path}: a picture is .png, .svg or .pdf, not '{path.suffix}'")
-    if not path.absolute().parent.is_dir():
-        raise ConfigError(f"{path}: there is no folder {path.parent}")
-
-
 def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
     """Pitch and pace over the weight, every token thin, the strongest one of each thick."""
-    check_picture(path)
+    form = picture_format(path)
+    check_output(path)
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -173,5 +167,5 @@ def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False, fontsize=9)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=130)
+    figure.savefig(buffer, format=form, dpi=130)
     write_file(path, buffer.getvalue())

@@ -134,11 +134,11 @@ _BY_ENGLISH = {noun.english: noun for members in NOUNS.values() for noun in memb
 def _read_groups() -> None:
     for line in GROUPS.strip().replace("\n  ", " ").splitlines():
         name, _, members = line.partition(":")
-        found = members.strip().removeprefix("+").split(", ")
+        entries = members.strip().removeprefix("+").split(", ")
         if members.strip().startswith("+"):
-            NOUNS[name] = tuple(noun for kind in found for noun in NOUNS[kind])
+            NOUNS[name] = tuple(noun for kind in entries for noun in NOUNS[kind])
         else:
-            NOUNS[name] = tuple(_BY_ENGLISH[word] for word in found)
+            NOUNS[name] = tuple(_BY_ENGLISH[word] for word in entries)
 
 
 _read_groups()
@@ -238,25 +238,25 @@ STATES = tuple(_adjective(*(cell.strip() for cell in entry.split("|"))) for entr
 CLIMATE = tuple(_adjective(*_pair_of) for _pair_of in (e.split() for e in _entries(adjectives.CLIMATE)))
 
 
-def _describing() -> dict[str, tuple[Adjective, ...]]:
-    found: dict[str, list[Adjective]] = {}
+def _adjectives_by_noun() -> dict[str, tuple[Adjective, ...]]:
+    by_noun: dict[str, list[Adjective]] = {}
     for citation, word, kinds, *marks in _rows(adjectives.ADJECTIVES):
         adjective = _adjective(citation, word, *marks)
         for noun in dict.fromkeys(noun for members in classes(kinds) for noun in members):
-            found.setdefault(noun.english, []).append(adjective)
+            by_noun.setdefault(noun.english, []).append(adjective)
     new = Adjective((), Stem("새"), "new", "새", attributive_only=True)
     for kind in ("book", "clothes", "shoes", "vehicle", "machine", "furniture", "instrument", "hat", "tool", "toy"):
         for noun in NOUNS[kind]:
-            found.setdefault(noun.english, []).append(new)
-    return {name: tuple(members) for name, members in found.items()}
+            by_noun.setdefault(noun.english, []).append(new)
+    return {name: tuple(members) for name, members in by_noun.items()}
 
 
-DESCRIBING = _describing()
+ADJECTIVES_BY_NOUN = _adjectives_by_noun()
 """English noun -> the adjectives that may describe it."""
 
 
 # What one says of a thing to single it out: where it comes from, or what someone feels about it.
-_TELLING = word_set(
+_IDENTIFYING = word_set(
     """buy, make, write, cook, bake, boil, borrow, discover, draw, raise, grow, plant, send, receive, build, explain,
     order, like, dislike, want, need, translate, wrap, invent, recommend, fix, publish, steal, sing, learn, teach,
     discuss, memorize, carry, hide, paint, photograph, perform, collect, know, remember, sell, print, watch, submit,
@@ -265,15 +265,15 @@ _TELLING = word_set(
 
 
 @cache
-def governing() -> dict[str, tuple[Verb, ...]]:
+def verbs_by_object() -> dict[str, tuple[Verb, ...]]:
     """English noun -> the verbs that may take it as their object: what relative clauses are made of."""
-    found: dict[str, list[Verb]] = {}
+    by_object: dict[str, list[Verb]] = {}
     for verb in TRANSITIVE:
-        if verb.forms.base not in _TELLING:
+        if verb.forms.base not in _IDENTIFYING:
             continue
         for noun in dict.fromkeys(noun for members in verb.objects for noun in members):
-            found.setdefault(noun.english, []).append(verb)
-    return {name: tuple(members) for name, members in found.items()}
+            by_object.setdefault(noun.english, []).append(verb)
+    return {name: tuple(members) for name, members in by_object.items()}
 
 
 MALE, FEMALE = phrases(names.MALE), phrases(names.FEMALE)

@@ -1,0 +1,41 @@
+"""How properties are tried, everywhere, and in which order files are run."""
+
+import gc
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+
+# A machine under load is no reason to fail.
+settings.register_profile("patient", deadline=None)
+# For mutants.py, which wants to know whether a test fails and not on what smallest example.
+settings.register_profile("unshrunk", deadline=None, phases=(Phase.explicit, Phase.generate))
+settings.load_profile("patient")
+
+# What takes longest, mostly in few tests that train, export or start processes: it comes first, so that both workers
+# of `make test` end at about the same time.
+LONGEST = (
+    "contracts/test_families.py",
+    "training/test_resume.py",
+    "house/test_readme_commands.py",
+    "contracts/test_onnx.py",
+    "fuzz/test_fuzz_folders.py",
+    "demo/test_demo_whole.py",
+    "cli/test_data_and_verify.py",
+    "cli/test_signals.py",
+    "cli/test_streams.py",
+    "cli/test_train_cli.py",
+    "look/test_walkthrough.py",
+    "look/test_page.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays to the end: searching all of it for garbage again and again takes time."""
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,125 @@
+"""The rate of each update, which weights decay, what is averaged, and when training stops."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from seq2see.runs.config import TrainingConfig
+from seq2see.training.loop import Loss, Trainer, Validation
+from seq2see.training.optimizer import Average, Optimizer
+from seq2see.training.reporting import SilentReporter
+from seq2see.training.schedule import learning_rate
+
+PEAK = 0.01
+
+
+@pytest.mark.parametrize("schedule", ["inverse-sqrt", "cosine", "plateau", "constant"])
+def test_warm_up_rises_evenly_to_the_peak(schedule: Any) -> None:
+    config = TrainingConfig(learning_rate=PEAK, warmup=4, schedule=schedule)
+    rates = [learning_rate(config, step, total=20, plateaus=0) for step in range(1, 5)]
+    assert rates == pytest.approx([0.0025, 0.005, 0.0075, 0.01])
+
+
+@pytest.mark.parametrize(
+    ("schedule", "step", "plateaus", "expected"),
+    [
+        ("inverse-sqrt", 16, 0, PEAK / 2),  # sqrt(4 / 16)
+        ("inverse-sqrt", 400, 0, PEAK / 10),
+        ("cosine", 12, 0, PEAK * 0.505),  # half of the way: between the peak and 1 % of it
+        ("cosine", 20, 0, PEAK * 0.01),
+        ("cosine", 30, 0, PEAK * 0.01),  # further updates stay there
+        ("plateau", 19, 0, PEAK),
+        ("plateau", 19, 2, PEAK / 16),
+        ("constant", 19, 2, PEAK),
+    ],
+)
+def test_after_warm_up(schedule: Any, step: int, plateaus: int, expected: float) -> None:
+    config = TrainingConfig(learning_rate=PEAK, warmup=4, schedule=schedule, plateau_factor=0.25)
+    assert learning_rate(config, step, total=20, plateaus=plateaus) == pytest.approx(expected)
+
+
+def test_matrices_decay_and_biases_do_not() -> None:
+    model = nn.Linear(2, 2)
+    nn.init.ones_(model.weight)
+    nn.init.ones_(model.bias)
+    optimizer = Optimizer(model, TrainingConfig(weight_decay=0.5))
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step(0.1)
+    assert model.weight.detach().allclose(torch.tensor(0.95))  # 1 - rate x decay
+    assert model.bias.detach().equal(torch.ones(2))
+
+
+def test_the_average_follows_the_weights_faster_at_first() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.zeros_(model.weight)
+    average = Average(model, decay=0.9)
+    nn.init.ones_(model.weight)
+    average.update(step=1)  # d = (1 + 1) / (10 + 1)
+    assert float(average.values["weight"]) == pytest.approx(9 / 11)
+    average.update(step=1000)  # d = 0.9
+    assert float(average.values["weight"]) == pytest.approx(1 - 0.9 * 2 / 11)
+
+
+class Scripted:
+    """A task of one number whose validations are known beforehand."""
+
+    def __init__(self, losses: Sequence[float]) -> None:
+        self.model = nn.Linear(1, 1, bias=False)
+        self.losses = iter(losses)
+        self.weights: list[float] = []  # at each validation
+
+    def batches(self, epoch: int, first: int) -> Iterator[int]:
+        yield from range(first, 100)
+
+    def count(self, epoch: int) -> int:
+        return 100
+
+    def positions(self, item: int) -> int:
+        return 1
+
+    def loss(self, item: int, step: int) -> Loss:
+        return Loss((self.model.weight - 5.0).square().sum(), {})
+
+    def pairs(self, item: int) -> Sequence[int]:
+        return [item]
+
+    def validate(self) -> Validation:
+        self.weights.append(float(self.model.weight.detach()))
+        return Validation({"loss": next(self.losses)})
+
+
+class Nobody:
+    def asked(self) -> bool:
+        return False
+
+
+def trained(folder: Path, losses: Sequence[float], **settings: Any) -> tuple[Scripted, Any]:
+    task = Scripted(losses)
+    config = TrainingConfig(steps=len(losses), validate_every=1, warmup=0, learning_rate=0.1, **settings)
+    trainer = Trainer(task, config, folder, SilentReporter(), Nobody())
+    return task, trainer.train(len(losses))
+
+
+def test_training_stops_when_validation_no_longer_improves(tmp_path: Path) -> None:
+    task, ended = trained(tmp_path, [3.0, 2.0, 2.5, 2.0, 2.2, 1.0], patience=3)
+    assert ended.reason == "no better loss in 3 validations"
+    assert (ended.progress.step, ended.progress.best_step, ended.progress.best) == (5, 2, -2.0)
+    assert float(task.model.weight.detach()) == task.weights[1]  # the best are left, not the last
+
+
+def test_patience_begins_anew_with_every_better_validation(tmp_path: Path) -> None:
+    _, ended = trained(tmp_path, [3.0, 3.1, 2.0, 2.1, 1.0, 1.1], patience=2)
+    assert (ended.reason, ended.progress.step, ended.progress.best_step) == ("all updates made", 6, 5)
+
+
+def test_a_plateau_is_counted_each_time_its_patience_runs_out(tmp_path: Path) -> None:
+    losses = [3.0, 3.1, 3.2, 3.3, 3.4, 3.5]
+    _, ended = trained(tmp_path, losses, patience=9, schedule="plateau", plateau_patience=2)
+    assert ended.progress.plateaus == 2
+    assert math.isclose(ended.progress.best, -3.0)
