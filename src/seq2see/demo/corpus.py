@@ -1,9 +1,9 @@
 """The pairs of the demo: training pairs as a file that anyone can open, and unseen sentences of every length."""
 
 from bisect import bisect_left
-from itertools import chain, islice
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain, islice
 from pathlib import Path
 
 from seq2see import atomic, corpora

@@ -7,8 +7,8 @@ from seq2see.text.tokenizer import Encoding, Tokenizer, TokenizerConfig, train_p
 __all__ = [
     "Encoding",
     "NormalForm",
-    "Tokenizer",
     "PairTokenizerConfig",
+    "Tokenizer",
     "TokenizerConfig",
     "normalise",
     "train_pair",

@@ -147,6 +147,7 @@ class TranslationSetup:
         self, config: RunConfig, out: Path, files: Sequence[inputs.Input], device: torch.device
     ) -> TranslationTask:
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
+        folder.check_vocabularies(out, config, prepared.tokenizers)
         model = _model(config, has_checkpoint=bool(checkpoint.paths(out / "checkpoints")))
         torch.set_num_threads(config.training.threads or torch.get_num_threads())
         return _task(config, model, prepared, device)
