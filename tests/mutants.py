@@ -157,7 +157,7 @@ evaluate/alignment.py | evaluate/test_alignment.py
 runs/checkpoint.py | training/test_resume.py::test_damage_is_found_and_the_checkpoint_before_is_used
     oldest checkpoint: reverse=True  ->  reverse=False
     damage not noticed: != manifest[name]  ->  == None
-runs/folder.py | session/test_loading.py training/test_hostile_runs.py
+runs/folder.py | session/test_loading.py::test_a_run_of_another_version_says_so
     newer version welcome: version > VERSION  ->  version < 0
 runs/commit.py | training/test_extending.py
     half a commit believed: == atomic.digest(file)  ->  != None
