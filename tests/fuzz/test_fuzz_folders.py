@@ -9,9 +9,9 @@ from fuzzing.harness import Harness
 pytest.importorskip("onnxruntime")
 pytest.importorskip("soundfile")
 
-# Those that take long.
-SEEDS = {"resume": range(15), "resume-forged": range(10), "voice": range(60)}
-SEEDS |= {"engine-onnx": range(40), "engine-int8": range(40)}
+# How many seeds there are: of those that take long fewer. The first part of them is tried by `make test`.
+SEEDS = {"resume": 15, "resume-forged": 10, "voice": 60, "engine-onnx": 40, "engine-int8": 40}
+PARTS = pytest.mark.parametrize("part", ["first", pytest.param("rest", marks=pytest.mark.slow)])
 HARDLY_REFUSED = {"store"}  # built anew
 
 
@@ -21,6 +21,9 @@ def harness() -> Iterator[Harness]:
         yield shared
 
 
+@PARTS
 @pytest.mark.parametrize("name", names("folders"))
-def test_folders_are_refused_with_our_own_errors(harness: Harness, name: str) -> None:
-    check(harness, name, SEEDS.get(name, range(90)), refuses=name not in HARDLY_REFUSED)
+def test_folders_are_refused_with_our_own_errors(harness: Harness, name: str, part: str) -> None:
+    count = SEEDS.get(name, 90)
+    middle = count * 2 // 5
+    check(harness, name, range(middle) if part == "first" else range(middle, count), refuses=name not in HARDLY_REFUSED)
