@@ -187,7 +187,7 @@ look/explain/walkthrough.py | look/test_walkthrough.py
     ranks from 0: 1 + int((logits > logit).sum())  ->  int((logits > logit).sum())
 look/draw/terminal.py | look/test_terminal.py
     digits of ninths: int(level * 10)  ->  int(level * 9)
-look/map/packing.py | look/test_page.py
+look/map/packing.py | look/test_page.py::test_bytes_are_within_a_step_for_pieces_and_for_words
     packed sums drift: * _STEPS + 0.5)  ->  * _STEPS)
 look/map/tree.py | look/test_tree.py
     tree ranks by the worst: min(above, rank)  ->  max(above, rank)
