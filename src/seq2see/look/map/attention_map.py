@@ -366,16 +366,28 @@ def attention_map(
     its tokens there is padding.
     """
     _check_name("kind", kind, get_args(Kind))
-    found = sorted((look for look in looks if look.kind == kind), key=lambda look: look.layer)
-    if not found:
+    layers = sorted((look for look in looks if look.kind == kind), key=lambda look: look.layer)
+    if not layers:
         return None
-    read, said = side_of(source), side_of(target)
-    rows = read if kind == "encoder" else said
-    columns = shifted(said) if kind == "decoder" else read
-    weights = [_matrix(look, row, len(rows), len(columns)) for look in found]
-    if len({one.shape[0] for one in weights}) > 1:
-        raise ShapeError(f"layers with {[one.shape[0] for one in weights]} heads do not fit into one map")
-    return AttentionMap(columns, rows, kind, np.stack(weights), layers=tuple(str(look.layer) for look in found))
+    source_side, target_side = side_of(source), side_of(target)
+    rows = source_side if kind == "encoder" else target_side
+    columns = shifted(target_side) if kind == "decoder" else source_side
+    weights = [_matrix(look, row, len(rows), len(columns)) for look in layers]  # (H, T, S) of each layer
+    if len({layer.shape[0] for layer in weights}) > 1:
+        raise ShapeError(f"layers with {[layer.shape[0] for layer in weights]} heads do not fit into one map")
+    return AttentionMap(columns, rows, kind, np.stack(weights), layers=tuple(str(look.layer) for look in layers))
+
+
+def attention_maps(
+    looks: "Sequence[Look]", source: EncodedText, target: EncodedText, *, row: int = 0
+) -> dict[Kind, AttentionMap]:
+    """Every kind of map that one forced pass `model.look(batch)` gives of a pair: cross, encoder, decoder.
+
+    A kind that the model does not have is not in the dictionary. Arguments as for `attention_map`.
+    """
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    maps = {kind: attention_map(looks, kind, source, target, row=row) for kind in kinds}
+    return {kind: shown for kind, shown in maps.items() if shown is not None}
 
 
 def joined(maps: Sequence[AttentionMap]) -> AttentionMap | None:
