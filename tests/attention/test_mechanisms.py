@@ -26,10 +26,10 @@ from seq2see.attention import (
     MultiHead,
     ScaledDot,
 )
-from seq2see.attention.multihead import SCORES
 from seq2see.attention.normalise import NORMALISERS
 from seq2see.attention.positions import POSITIONS
 from seq2see.attention.scopes import SCOPES
+from seq2see.attention.scores import SCORES
 
 QUERY = 4
 OTHER = 3  # the width of keys wherever it may differ from that of the query

@@ -5,7 +5,7 @@ torch model by a probe: two short sources, two steps.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn, overload
 
 import torch
 from torch import Tensor
@@ -62,7 +62,19 @@ class OnnxEngine:
     def start(self, memory: Any) -> Any:
         return self.model.start(memory)
 
-    def step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any]:
+    @overload
+    def step(
+        self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[False] = ...
+    ) -> tuple[Tensor, Any]: ...
+
+    @overload
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[True]) -> NoReturn: ...
+
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: bool = False) -> tuple[Tensor, Any]:
+        if need_weights:
+            raise ConfigError(
+                "the coverage penalty reads attention at every step; use the engine torch, or coverage = 0"
+            )
         before = leaves(state)
         given = [x.contiguous() for x in (tokens, *leaves(memory), *before)]
         sizes = [
@@ -84,9 +96,6 @@ class OnnxEngine:
                 binding.bind_output(name, "cpu")
         self.stepper.run_with_iobinding(binding)
         return logits, grown(state, after)
-
-    def attending_step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any, Tensor]:
-        raise ConfigError("the coverage penalty reads attention at every step; use the engine torch, or coverage = 0")
 
     def distance(self) -> float:
         """How far the graphs are from the model, as a share of its numbers, in the tensor of the probe where they are

@@ -1,6 +1,16 @@
 """What did it look at: one object for a map of attention, its measures, word alignment, files and drawings."""
 
-from seq2see.look.map.alignment import Alignment, Best, Method, best_head, head_errors, load_best, save_best
+from seq2see.look.map.alignment import (
+    Alignment,
+    Best,
+    Chosen,
+    Method,
+    best_head,
+    choose_head,
+    head_errors,
+    load_best,
+    save_best,
+)
 from seq2see.look.map.attention_map import AttentionMap, Kind, Level, attention_map, attention_maps, joined
 from seq2see.look.map.side import Side
 
@@ -8,6 +18,7 @@ __all__ = [
     "Alignment",
     "AttentionMap",
     "Best",
+    "Chosen",
     "Kind",
     "Level",
     "Method",
@@ -15,6 +26,7 @@ __all__ = [
     "attention_map",
     "attention_maps",
     "best_head",
+    "choose_head",
     "head_errors",
     "joined",
     "load_best",

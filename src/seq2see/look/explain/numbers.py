@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seq2see.look.explain.formulas import Array, Formula, Quantity
+from seq2see.attention.formula import Array, Formula, Quantity
 from seq2see.look.explain.walkthrough import AttentionWalk, Walkthrough
 
 _WIDTH = 110

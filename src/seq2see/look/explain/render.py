@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from seq2see.look.explain.formulas import Array, Formula, Quantity
+from seq2see.attention.formula import Array, Formula, Quantity
 from seq2see.look.explain.walkthrough import AttentionWalk, Choice, Walkthrough
 
 FIRST = 4  # numbers of a vector that are shown
