@@ -243,6 +243,14 @@ def test_gradients_are_those_of_finite_differences(case: str, normaliser: str, s
 
 
 @every_case
+def test_output_dim_is_the_width_of_the_context(case: str) -> None:
+    attention = CASES[case]()
+    with torch.no_grad():
+        context, _ = attention(torch.randn(2, 3, attention.query_dim), torch.randn(2, 5, attention.key_dim))
+    assert context.shape == (2, 3, attention.output_dim)
+
+
+@every_case
 @examples(3)
 @given(shape=shapes())
 def test_weights_sum_to_one_over_what_is_allowed_and_are_zero_elsewhere(case: str, shape: dict) -> None:

@@ -4,6 +4,7 @@ A bag of words with a memory (after Sukhbaatar 2015): the encoder's words look a
 sum of the words it has read, looks at its own words, then hops twice over the source, each hop with a score of its own.
 """
 
+import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from seq2see.attention import Additive, Mechanism, MultiHead, Prepared
 from seq2see.attention.base import Weighing
 from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.data import Batch
+from seq2see.errors import ConfigError
 from seq2see.look import attention_maps
 from seq2see.look.explain.walkthrough import explain
 from seq2see.look.intervene.posterior import posterior_looks
@@ -173,6 +175,18 @@ def test_src_does_not_know_it() -> None:
     assert not any("hopsdecoder" in path.read_text(encoding="utf-8").lower() for path in package.rglob("*.py"))
 
 
+def test_look_knows_no_family() -> None:
+    """Of models it imports the contract alone; a family is nowhere told from another by its class."""
+    package = Path(seq2see.__file__).parent
+    families = {f"seq2see.models.{path.stem}" for path in (package / "models").glob("*.py")}
+    families -= {"seq2see.models.__init__", "seq2see.models.base"}
+    for path in (package / "look").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                assert not names & families, path
+
+
 def test_it_keeps_the_contract(model: Model[Any, Any]) -> None:
     torch.testing.assert_close(stepped(model), model(BATCH).logits)
     assert [layer.place for layer in model.attentions()] == [("encoder", 0), ("decoder", 0), ("cross", 0), ("cross", 1)]
@@ -205,6 +219,11 @@ def test_what_if_changes_one_hop(model: Model[Any, Any], layer: int) -> None:
     torch.testing.assert_close(stepped(changed), changed(BATCH).logits)
     torch.testing.assert_close(model.look(BATCH)[-1].weights, before["cross", 1])
     assert all(mine is theirs for mine, theirs in zip(changed.parameters(), model.parameters(), strict=True))
+
+
+def test_a_hook_needs_an_attention(model: Model[Any, Any]) -> None:
+    with pytest.raises(ConfigError, match="no cross attention in layer 2"):
+        model.with_hooks({("cross", 2): lambda weighing: weighing.weights})
 
 
 @pytest.mark.parametrize("edit", [Ablate("encoder", 0, 1), Ablate("decoder", 0, 0), Scale("cross", 1, 0, 2, 0.0)])

@@ -50,9 +50,9 @@ class OnnxEngine:
         tokens, memory, state = torch.empty(0, dtype=torch.long), leaves(probe.memory), leaves(probe.first)
         _check_ends("encode", self.encoder, [tokens, torch.empty(0, dtype=torch.bool)], memory)
         _check_ends("step", self.stepper, [tokens, *memory, *state], [probe.logits[0], *state])
-        self.sources = [one.name for one in self.encoder.get_inputs()]
-        self.names = [one.name for one in self.stepper.get_inputs()]
-        self.outputs = [one.name for one in self.stepper.get_outputs()]
+        self.sources = [end.name for end in self.encoder.get_inputs()]
+        self.names = [end.name for end in self.stepper.get_inputs()]
+        self.outputs = [end.name for end in self.stepper.get_outputs()]
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Any:
         mask = self.model.check_source(source, source_mask)
@@ -76,7 +76,7 @@ class OnnxEngine:
                 "the coverage penalty reads attention at every step; use the engine torch, or coverage = 0"
             )
         before = leaves(state)
-        given = [x.contiguous() for x in (tokens, *leaves(memory), *before)]
+        inputs = [x.contiguous() for x in (tokens, *leaves(memory), *before)]
         sizes = [
             [size + more for size, more in zip(x.shape, growth, strict=True)]
             for x, growth in zip(before, self.growth, strict=True)
@@ -84,7 +84,7 @@ class OnnxEngine:
         after = [torch.empty(size, dtype=x.dtype) for size, x in zip(sizes, before, strict=True)]
         logits = torch.empty(tokens.size(0), self.words)
         binding = self.stepper.io_binding()
-        for name, x in zip(self.names, given, strict=True):
+        for name, x in zip(self.names, inputs, strict=True):
             if x.numel():
                 binding.bind_input(name, "cpu", 0, _KINDS[x.dtype], tuple(x.shape), x.data_ptr())
             else:  # an empty tensor has no address

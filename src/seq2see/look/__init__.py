@@ -1,4 +1,7 @@
-"""What did it look at: one object for a map of attention, its measures, word alignment, files and drawings."""
+"""What did it look at: maps of attention with measures, rollout, word alignment, heatmaps and files.
+
+Beside the maps: `explain` (one step with its numbers) and `intervene` (what-if, posterior, saliency by occlusion).
+"""
 
 from seq2see.look.map.alignment import (
     Alignment,

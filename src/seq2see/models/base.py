@@ -237,7 +237,7 @@ class Decoder(Part, Generic[M, S]):
     def describe_step(self, tokens: Tensor, memory: M, state: S, context: Tensor | None) -> StepDescription:
         """The formulas of the step that `step` would make of a batch of one, in `eval` mode.
 
-        tokens (1,); context (1, output_dim) what its last look at the source returned, None without attention.
+        tokens (1,); context (1, output_dim) of the cross attention that is walked through, None without.
         """
         return StepDescription()
 
@@ -309,6 +309,10 @@ class Model(nn.Module, Generic[M, S]):
         The module tree is copied only on the way to a hooked attention; every parameter is shared. `self` stays as it
         is.
         """
+        unknown = set(hooks) - {attention.place for attention in self.attentions()}
+        if unknown:
+            kind, layer = min(unknown)
+            raise ConfigError(f"this model has no {kind} attention in layer {layer} to put a hook on")
         copied = copy.copy(self)
         copied._modules = dict(self._modules)
         copied.encoder = _hooked(self.encoder, hooks)
