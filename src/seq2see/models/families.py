@@ -165,10 +165,10 @@ def _fields(kind: type[BaseModel], path: list[str]) -> set[str]:
 def _models(outer: type[BaseModel], name: str) -> list[type[BaseModel]]:
     """The configuration types that a field can hold."""
     annotation = outer.model_fields[name].annotation
-    found, waiting = [], [annotation]
+    models, waiting = [], [annotation]
     while waiting:
         candidate = waiting.pop()
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            found.append(candidate)
+            models.append(candidate)
         waiting.extend(get_args(candidate))
-    return found
+    return models

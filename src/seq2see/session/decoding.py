@@ -113,14 +113,12 @@ class Decoding:
         if not self.config.coverage:
             return engine.step, memory, state
         seen = (~mask.squeeze(1)).to(torch.float32)
-        return search.covering(engine.attending_step), memory, search.Covered(state, seen)
+        return search.covering(engine.step), memory, search.Covered(state, seen)
 
     def _limits(self, mask: Tensor, prefix: Sequence[list[int]], required: Sequence[list[list[int]]]) -> Tensor:
         """(B,) most steps of each: what training validated with, and room for what has to be said."""
-        from seq2see.training.translation import length_limits
-
         extra = [2 * (len(start) + sum(map(len, phrases))) for start, phrases in zip(prefix, required, strict=True)]
-        return length_limits(mask) + torch.tensor(extra, dtype=torch.long)
+        return search.length_limits(mask) + torch.tensor(extra, dtype=torch.long)
 
     def _pieces(self, phrase: str) -> list[int]:
         return self.target.ids_batch([phrase])[0]

@@ -140,12 +140,7 @@ def translate(
         source, mask = source_batch(tokenizers[0], [texts[place] for place in places])
         source, mask = source.to(device), mask.to(device)
         memory = model.encode(source, mask)
-        found = search.greedy(model.step, memory, model.start(memory), length_limits(mask))
+        found = search.greedy(model.step, memory, model.start(memory), search.length_limits(mask))
         for place, hypothesis in zip(places, found, strict=True):
             outputs[place] = tokenizers[1].decode(hypothesis.tokens)
     return outputs
-
-
-def length_limits(mask: Tensor) -> Tensor:
-    """(B, 1, S) -> (B,): no output is longer than twice its source and ten pieces more."""
-    return mask.squeeze(1).sum(dim=-1) * 2 + 10
