@@ -108,7 +108,7 @@ def _input(saved: Mapping[str, Any]) -> Input:
 
 
 def located(config: RunConfig, out: Path) -> RunConfig:
-    """Data files and the base run by absolute names; what went along when the run folder was moved, from its new place."""
+    """Data files and base run by absolute names; what went along when the run folder was moved, from its new place."""
     data = absolute(config.data)
     record = read(out)
     if record is not None:
