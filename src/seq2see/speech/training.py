@@ -112,8 +112,13 @@ class VoiceSetup:
     def _corpus(self, config: RunConfig) -> tuple[list[Utterance], list[Utterance]]:
         """To train on, held out; read once."""
         if self._utterances is None:
-            name, encoding = config.data.train[0], config.data.encoding
-            self._utterances = read_corpus(name, say=self.reporter.message, encoding=encoding)
+            spoken = self.reporter.counting("utterances spoken by espeak-ng")
+            self._utterances = read_corpus(
+                config.data.train[0],
+                say=self.reporter.message,
+                progress=lambda done, total: spoken(1),
+                encoding=config.data.encoding,
+            )
         return self._utterances
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
