@@ -10,61 +10,71 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from seq2see.errors import ConfigError, RunError
+from seq2see.errors import ConfigError, RunError, Seq2SeeError
 
 LARGEST_JSON = 4 * 2**20  # bytes; a config.json has two thousand
 _DEEPEST = 32  # levels of nesting; a config.json has four
 _LONGEST_NUMBER = 100  # digits
 
+WriteError = Callable[[Path, OSError], Seq2SeeError]
 
-def write_file(path: Path, content: bytes) -> None:
-    """The file appears under its name only when it is complete; an error leaves what was there before."""
-    if is_stream(path):
-        _write_straight(path, content)
-        return
+
+@contextmanager
+def replacing(path: Path, error: WriteError | None = None) -> Iterator[Path]:
+    """Where to write what `path` will be: a new file beside it, which takes its name when the block ends.
+
+    It is on the disk before it does, so that `path` is the old file or the whole new one at every moment. After any
+    error the old file is as it was. A pipe, a terminal or /dev/stdout is no file that could be replaced: it is given as
+    it is. What the system refuses is raised as `error(path, OSError)`, by default a RunError.
+    """
     temporary: Path | None = None
     try:
-        temporary, file = open_temporary(path)
-        with file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        if is_stream(path):
+            yield path
+            return
+        temporary = _new_beside(path)
+        yield temporary
+        sync_file(temporary)
         temporary.replace(path)
         sync_folder(path.parent)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        if problem.filename is not None and Path(problem.filename) not in (path, temporary):
+            raise  # of a file that was read meanwhile
+        raise (error or cannot_write)(path, problem) from None
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
 
 
-def open_temporary(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file beside `path`, under a name that nobody else uses: it is created, or another name is tried.
+def _new_beside(path: Path) -> Path:
+    """An empty file under a name that nobody else uses: it is created, or another name is tried.
 
     The name does not grow with that of `path`, which may be as long as names can be.
     """
     while True:
         temporary = path.with_name(f".seq2see-{secrets.token_hex(4)}.tmp")
         try:
-            return temporary, temporary.open("xb")
+            temporary.open("xb").close()
+            return temporary
         except FileExistsError:
             continue
+        except OSError as problem:
+            problem.filename = str(path)  # the name that the caller knows
+            raise
 
 
-def _write_straight(path: Path, content: bytes) -> None:
-    try:
-        with path.open("wb") as file:
-            file.write(content)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise cannot_write(path, error) from None
+def write_file(path: Path, content: bytes) -> None:
+    """The file appears under its name only when it is complete; an error leaves what was there before."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def is_stream(path: Path) -> bool:
@@ -115,7 +125,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows flushes only what one may write
     try:
         os.fsync(descriptor)
     finally:
@@ -123,8 +133,9 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """A rename is safe only when its folder is on the disk too."""
-    sync_file(folder)
+    """A rename is safe only when its folder is on the disk too; on Windows a folder cannot be opened for that."""
+    if os.name != "nt":
+        sync_file(folder)
 
 
 def digest(path: Path) -> str:
@@ -227,3 +238,33 @@ def remove_folder(folder: Path) -> None:
     doomed = folder.with_name(f".{folder.name}.{os.getpid()}.gone")
     folder.rename(doomed)
     shutil.rmtree(doomed, ignore_errors=True)
+
+
+class Lock:
+    """A file that one process holds at a time, whatever the system; it goes when it is let go."""
+
+    def __init__(self, path: Path) -> None:
+        from filelock import FileLock  # here, for it imports asyncio
+
+        self.path = path
+        self._lock = FileLock(path, blocking=False)
+
+    @property
+    def is_held(self) -> bool:
+        return bool(self._lock.is_locked)
+
+    def hold(self) -> bool:
+        """False if another holds it; OSError if it cannot be made."""
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire()
+        except Timeout:
+            return False
+        return True
+
+    def let_go(self) -> None:
+        if self.is_held:
+            with suppress(OSError):  # Windows removes no file that is open; filelock does it there afterwards
+                self.path.unlink()
+            self._lock.release(force=True)

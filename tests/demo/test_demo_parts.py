@@ -12,7 +12,7 @@ from seq2see.demo.corpus import crossings, write_pairs, write_test
 from seq2see.demo.findings import choose_sentence
 from seq2see.demo.parallel import News
 from seq2see.demo.plan import EDGES, FAMILIES, LONG, Plan, claim
-from seq2see.demo.progress import Watching
+from seq2see.demo.progress import DemoReporter
 from seq2see.errors import RunError
 from seq2see.models import configure, from_config, parameters
 from seq2see.report.page import is_number, read_metrics
@@ -132,9 +132,9 @@ def test_seconds_replace_the_number_of_updates(tmp_path: Path) -> None:
 
 def test_the_last_update_is_printed_also_when_the_clock_ended_training_early() -> None:
     printed = io.StringIO()
-    with Watching(Console(file=printed, width=80)) as watching:
-        watching.heard("rnn", News(step=3, total=50, loss=2.5, speed=100.0))
-        watching.heard("rnnsearch", News(step=2, total=40, loss=2.25, speed=90.0))
+    with DemoReporter(Console(file=printed, width=80)) as reporter:
+        reporter.hear("rnn", News(step=3, total=50, loss=2.5, speed=100.0))
+        reporter.hear("rnnsearch", News(step=2, total=40, loss=2.25, speed=90.0))
     assert printed.getvalue() == "rnn 3/50 loss 2.500 100 tokens/s   rnnsearch 2/40 loss 2.250 90 tokens/s\n"
 
 

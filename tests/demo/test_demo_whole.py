@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from seq2see.cli import app
-from seq2see.demo import Findings, Plan, Watching, run, show
+from seq2see.demo import DemoReporter, Findings, Plan, run, show
 from seq2see.demo.parallel import Listener, News, Note, train_both, untrained
 from seq2see.demo.plan import FAMILIES, claim
 from seq2see.errors import RunError
@@ -36,8 +36,8 @@ class Told(NamedTuple):
 
 def tell(plan: Plan) -> Told:
     progress, shown = io.StringIO(), io.StringIO()
-    with Watching(Console(file=progress, width=80)) as watching:
-        found = run(plan, watching, "seq2see demo")
+    with DemoReporter(Console(file=progress, width=80)) as reporter:
+        found = run(plan, reporter, "seq2see demo")
     Console(file=shown, width=80).print(show(found, plan), crop=False)
     return Told(plan, found, shown.getvalue(), progress.getvalue())
 

@@ -15,7 +15,9 @@ PACKAGE = Path(__file__).parents[2] / "src" / "seq2see"
 # A room imports only from rooms above it in this list; within a room anything goes, but no cycle.
 ROOMS = (
     "errors",
+    "settings",
     "visible",
+    "progress",
     "atomic",
     "vocabulary",
     "masks",

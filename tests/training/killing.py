@@ -96,6 +96,7 @@ class PowerCut:
         self._wrap(weights, "save_file", written=1)
         self._wrap(Path, "write_text", written=0)
         self._wrap(Path, "rename", written=None)
+        self._wrap(Path, "replace", written=None)
         self._wrap(Path, "mkdir", written=None)
         self._wrap(Path, "unlink", written=None)
         self._wrap(shutil, "rmtree", written=None)

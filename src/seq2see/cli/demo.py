@@ -40,12 +40,12 @@ def demo(
         raise ConfigError(f"--seconds {seconds:g}: expected a time above 0, and below a day")
     from rich.console import Console
 
-    from seq2see.demo import Plan, Watching, run, show
+    from seq2see.demo import DemoReporter, Plan, run, show
 
     plan = Plan(out, seconds, seed, pairs)
     try:
-        with Watching() as watching:
-            found = run(plan, watching, shlex.join(["seq2see", *sys.argv[1:]]))
+        with DemoReporter() as reporter:
+            found = run(plan, reporter, shlex.join(["seq2see", *sys.argv[1:]]))
     except KeyboardInterrupt:
         say(f"stopped; what is trained is in {out}, and the same command goes on")
         raise typer.Exit(130) from None

@@ -186,8 +186,8 @@ def _start(settings: dict[str, Any], out: Path, base: Path | None) -> None:
     if base is not None:
         settings = _as_base(settings, base)
     config = new_config(settings)
-    with _interruptible(out), ConsoleReporter() as voice:
-        ended = train_run(config, out, voice, base=base)
+    with _interruptible(out), ConsoleReporter() as reporter:
+        ended = train_run(config, out, reporter, base=base)
     _say_end(ended, out)
 
 
@@ -198,8 +198,8 @@ def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None
     if base is not None:
         raise ConfigError("--from is for models of text; a voice starts fresh")
     config = new_config(settings)
-    with _interruptible(out), ConsoleReporter() as voice:
-        ended = train_voice(config, out, voice)
+    with _interruptible(out), ConsoleReporter() as reporter:
+        ended = train_voice(config, out, reporter)
     _say_end(ended, out)
 
 
@@ -220,9 +220,9 @@ def _resume(
 ) -> None:
     from seq2see.runs.config import VOICE, merge
 
-    check_run(out)
     if base is not None:
         raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
+    check_run(out)
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import renamed_data, resumed_config, train_run
 
@@ -230,13 +230,13 @@ def _resume(
     config = resumed_config(out, merge(training, changed))
     _same_run(config.model_dump(mode="json"), given, out)
     config = renamed_data(config, out, given.get("data", {}), accept=changed_data)
-    with _interruptible(out), ConsoleReporter() as voice:
+    with _interruptible(out), ConsoleReporter() as reporter:
         if config.model.get("family") == VOICE:
             from seq2see.speech.training import train_voice
 
-            ended = train_voice(config, out, voice, resume=True, changed_data=changed_data)
+            ended = train_voice(config, out, reporter, resume=True, changed_data=changed_data)
         else:
-            ended = train_run(config, out, voice, resume=True, changed_data=changed_data)
+            ended = train_run(config, out, reporter, resume=True, changed_data=changed_data)
     _say_end(ended, out)
 
 
@@ -275,7 +275,7 @@ def _interruptible(out: Path) -> Iterator[None]:
 
 
 def _say_end(ended: Any, out: Path) -> None:
-    from seq2see.training.reporting import duration
+    from seq2see.progress import duration
     from seq2see.training.run import resume_command
 
     progress = ended.progress

@@ -190,14 +190,12 @@ def search_config(settings: dict[str, Any]) -> "SearchConfig":
     from pydantic import ValidationError
 
     from seq2see.search import SearchConfig
+    from seq2see.settings import setting_error
 
     try:
         return SearchConfig.model_validate(settings)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = str(first.get("ctx", {}).get("error", "")) or f"{where} = {first['input']!r}: {first['msg'].lower()}"
-        raise ConfigError(what) from None
+        raise setting_error(error, SearchConfig) from None
 
 
 def _engine(name: str) -> "EngineName":

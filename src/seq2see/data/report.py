@@ -8,7 +8,6 @@ pair), so that it can look at more than fits into memory as text. `clean` walks 
 import gzip
 import json
 import math
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -201,26 +200,21 @@ def write_tsv(pairs: Iterable[Pair], path: str | Path) -> int:
     The file appears under its name only when it is complete: an error on the way leaves what was there before.
     """
     path = Path(path)
-    temporary: Path | None = None
     count = 0
-    try:
-        temporary, file = atomic.open_temporary(path)
-        with file:
-            with _packed(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream:
-                for pair in pairs:
-                    row = f"{pair.source.translate(_TO_SPACE)}\t{pair.target.translate(_TO_SPACE)}\n"
-                    stream.write(row.encode())
-                    count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        atomic.sync_folder(path.parent)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or 'input/output error'}", path=path) from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    with (
+        atomic.replacing(path, _cannot_write) as temporary,
+        temporary.open("wb") as file,
+        _packed(file) if path.suffix.lower() == ".gz" else nullcontext(file) as stream,
+    ):
+        for pair in pairs:
+            row = f"{pair.source.translate(_TO_SPACE)}\t{pair.target.translate(_TO_SPACE)}\n"
+            stream.write(row.encode())
+            count += 1
     return count
+
+
+def _cannot_write(path: Path, error: OSError) -> DataError:
+    return DataError(f"cannot be written: {error.strerror or 'input/output error'}", path=path)
 
 
 _TO_SPACE = str.maketrans("\t\n\r", "   ")

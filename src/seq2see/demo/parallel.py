@@ -15,7 +15,10 @@ from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.runs import folder
+from seq2see.runs.checkpoint import Progress
 from seq2see.session.processes import deaf
+from seq2see.training.loop import Update, Validation
+from seq2see.training.reporting import Speed
 
 _OFTEN = 0.2  # seconds between two lines of news
 _PATIENCE = 30.0  # seconds that a training may take to save itself
@@ -42,7 +45,7 @@ class TrainingFailure(NamedTuple):
     text: str
 
 
-Said = News | Note | TrainingFailure
+Report = News | Note | TrainingFailure
 Listener = Callable[[Family, News | Note], None]
 
 
@@ -50,22 +53,22 @@ def untrained(plan: Plan) -> list[Family]:
     return [family for family in FAMILIES if not folder.is_finished(plan.run(family))]
 
 
-def train_both(plan: Plan, heard: Listener) -> None:
+def train_both(plan: Plan, listener: Listener) -> None:
     """Trains what is not trained yet; what was interrupted goes on. Leaves no process behind, however it ends."""
     with _processes(plan, untrained(plan)) as running:
         while running:
             ready = wait(list(running))
-            for pipe in [one for one in running if one in ready]:
+            for pipe in [pipe for pipe in running if pipe in ready]:
                 family, process = running[pipe]
                 try:
-                    said: Said = pipe.recv()
+                    report: Report = pipe.recv()
                 except EOFError:
                     del running[pipe]
                     _check_end(plan, family, process)
                     continue
-                if isinstance(said, TrainingFailure):
-                    raise RunError(f"{family}: {said.text}")
-                heard(family, said)
+                if isinstance(report, TrainingFailure):
+                    raise RunError(f"{family}: {report.text}")
+                listener(family, report)
 
 
 def _check_end(plan: Plan, family: Family, process: BaseProcess) -> None:
@@ -122,13 +125,13 @@ def _stop(processes: list[BaseProcess]) -> None:
 # ----- inside a training process
 
 
-class _Messenger:
-    """Implements training.reporting.Voice: everything goes into the pipe."""
+class _PipeReporter:
+    """Implements training.reporting.RunReporter: everything goes into the pipe."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._sent = 0.0
-        self._speed = 0.0
+        self._speed = Speed()
         self._unsent: News | None = None
 
     def total(self, steps: int) -> None: ...
@@ -137,10 +140,8 @@ class _Messenger:
         self.message(what)
         return lambda pairs: None
 
-    def update(self, update: Any, progress: Any) -> None:
-        now = update.positions / max(update.seconds, 1e-9)
-        self._speed = now if not self._speed else 0.95 * self._speed + 0.05 * now
-        self._unsent = News(update.step, progress.total, update.loss, self._speed)
+    def update(self, update: Update, progress: Progress) -> None:
+        self._unsent = News(update.step, progress.total, update.loss, self._speed.add(update))
         if time.monotonic() - self._sent > _OFTEN:
             self.flush()
 
@@ -150,7 +151,7 @@ class _Messenger:
             self._pipe.send(self._unsent)
             self._unsent, self._sent = None, time.monotonic()
 
-    def validation(self, validation: Any, progress: Any, *, better: bool) -> None: ...
+    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None: ...
 
     def message(self, text: str) -> None:
         self._pipe.send(Note(text))
@@ -160,13 +161,13 @@ def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, _leave)
     from seq2see.training.run import new_config, train_run
 
-    voice = _Messenger(pipe)
+    reporter = _PipeReporter(pipe)
     try:
         if (out / folder.CONFIG).exists():
-            ended = train_run(folder.training_config(out), out, voice, resume=True)
+            ended = train_run(folder.training_config(out), out, reporter, resume=True)
         else:
-            ended = train_run(new_config(settings), out, voice)
-        voice.flush()
+            ended = train_run(new_config(settings), out, reporter)
+        reporter.flush()
         if ended.interrupted:  # by us, who do not listen any more, or by somebody else
             pipe.send(
                 TrainingFailure(f"was stopped from outside at step {ended.progress.step}; the same command goes on")

@@ -1,11 +1,11 @@
 """From a name and a size to a model: presets, single settings changed, complaints in our own words."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from seq2see.errors import ConfigError, brief, nearest, shorten
+from seq2see.errors import ConfigError, nearest
 from seq2see.models.base import Model, ModelConfig
 from seq2see.models.bytenet import ByteNetConfig, make_bytenet
 from seq2see.models.convolutional import ConvEncoderConfig, ConvS2SConfig, make_convs2s
@@ -16,6 +16,7 @@ from seq2see.models.rnn import RnnConfig, make_rnn
 from seq2see.models.rnnsearch import RnnSearchConfig, make_rnnsearch
 from seq2see.models.selfattention import TransformerEncoderConfig
 from seq2see.models.transformer import TransformerConfig, make_transformer
+from seq2see.settings import setting_error
 
 ENCODERS = ("recurrent", "convolutional", "transformer")
 
@@ -71,7 +72,7 @@ def load_config(saved: Mapping[str, Any]) -> ModelConfig:
     try:
         return _adapter.validate_python(dict(saved))
     except ValidationError as error:
-        raise ConfigError(_complaint(error, config_type(str(saved.get("family"))))) from None
+        raise setting_error(error, config_type(str(saved.get("family"))), "model") from None
 
 
 def from_config(config: ModelConfig) -> Model[Any, Any]:
@@ -130,45 +131,3 @@ def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
         inside = merged.get(name)
         merged[name] = _merge(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
     return merged
-
-
-def _complaint(error: ValidationError, kind: type[BaseModel]) -> str:
-    """The first thing that is wrong, as one line with its full name: model.attention.score = ..."""
-    first = error.errors()[0]
-    names = [str(part) for part in first["loc"][1:]]
-    path = [
-        name for place, name in enumerate(names) if not (name in ENCODERS and place and names[place - 1] == "encoder")
-    ]
-    where = shorten(".".join(["model", *path]))
-    if first["type"] == "extra_forbidden":
-        return f"{where} is unknown{nearest(path[-1], _fields(kind, path[:-1]))}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    if first["type"] == "union_tag_invalid":
-        tag = first["ctx"]["tag"]
-        return f"{where}.kind = {brief(tag)} is unknown{nearest(tag, ENCODERS)}"
-    if first["type"] == "union_tag_not_found":
-        return f"{where}.kind is missing; known: {', '.join(ENCODERS)}"
-    if first["type"] == "missing":
-        return f"{where} is missing"
-    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
-
-
-def _fields(kind: type[BaseModel], path: list[str]) -> set[str]:
-    """The names that are allowed at a place of the configuration."""
-    known: list[type[BaseModel]] = [kind]
-    for name in path:
-        known = [inner for outer in known if name in outer.model_fields for inner in _models(outer, name)]
-    return {name for model in known for name in model.model_fields}
-
-
-def _models(outer: type[BaseModel], name: str) -> list[type[BaseModel]]:
-    """The configuration types that a field can hold."""
-    annotation = outer.model_fields[name].annotation
-    models, waiting = [], [annotation]
-    while waiting:
-        candidate = waiting.pop()
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            models.append(candidate)
-        waiting.extend(get_args(candidate))
-    return models

@@ -46,7 +46,7 @@ def claimed(out: Path, say: Say, *, resume: bool, pairs: Mapping[str, bytes] | N
     """
     if not resume:
         _make(out)
-    with Lock(out):
+    with locked(out):
         if resume:
             recover(out)
         else:
@@ -128,27 +128,19 @@ def _remove(out: Path, patterns: Iterable[str]) -> None:
             (out / name).rmdir()
 
 
-class Lock:
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
     """Two trainings in one folder would ruin each other."""
-
-    def __init__(self, out: Path) -> None:
-        self.path = out / _LOCK
-
-    def __enter__(self) -> None:
-        import fcntl
-
-        if not self.path.parent.is_dir():
-            raise RunError(f"{self.path.parent}: no such run to resume")
-        try:
-            self._file = self.path.open("w")
-        except OSError as error:
-            raise atomic.cannot_write(self.path, error) from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            raise RunError(f"{self.path.parent}: another training is running in this folder") from None
-
-    def __exit__(self, *problem: object) -> None:
-        self._file.close()
-        self.path.unlink(missing_ok=True)
+    if not out.is_dir():
+        raise RunError(f"{out}: no such run to resume")
+    lock = atomic.Lock(out / _LOCK)
+    try:
+        held = lock.hold()
+    except OSError as error:
+        raise atomic.cannot_write(lock.path, error) from None
+    if not held:
+        raise RunError(f"{out}: another training is running in this folder")
+    try:
+        yield
+    finally:
+        lock.let_go()

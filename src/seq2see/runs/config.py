@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from seq2see.errors import ConfigError, brief, nearest, shorten
+from seq2see.errors import ConfigError
 from seq2see.formats.encodings import check_encoding
+from seq2see.settings import setting_error
 from seq2see.text import NormalForm, TokenizerConfig
 
 VERSION = 1  # of the run folder; a newer one is refused
@@ -110,6 +111,13 @@ class TrainingConfig(ConfigSection):
         return self
 
 
+class BaseConfig(ConfigSection):
+    """The finished run that this one was started from, by --from."""
+
+    run: str = Field(description="its folder")
+    sha256: str = Field(description="what tells it from any other")
+
+
 class RunConfig(ConfigSection):
     """`model` is kept as plain data: its own types stand with the models, and this room is read without torch."""
 
@@ -118,6 +126,11 @@ class RunConfig(ConfigSection):
     tokenizer: TokenizerConfig = Field(default_factory=TokenizerConfig)
     model: dict[str, Any] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
+    base: BaseConfig | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for config.json; a run that starts from no other says nothing of it."""
+        return self.model_dump(mode="json", exclude={"base"} if self.base is None else None)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -173,22 +186,4 @@ def read_config(settings: Mapping[str, Any]) -> RunConfig:
     try:
         return RunConfig.model_validate(dict(settings))
     except ValidationError as error:
-        raise ConfigError(_complaint(error)) from None
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    where = shorten(".".join(path))
-    if first["type"] == "extra_forbidden":
-        return f"{where} is unknown{nearest(path[-1], _names(path[:-1]))}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
-
-
-def _names(path: list[str]) -> set[str]:
-    kind: Any = RunConfig
-    for part in path:
-        kind = kind.model_fields[part].annotation
-    return set(kind.model_fields)
+        raise setting_error(error, RunConfig) from None

@@ -37,7 +37,7 @@ TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")
 PAIRS = ("pairs.jsonl", "valid.jsonl")
 LETTERS = "letters.json"  # of a voice, where a model of text has its tokenizers
 _LONGEST_NAME = 255  # what file systems allow
-_LISTED = (CONFIG, *TOKENIZERS, WEIGHTS)  # what the manifest vouches for
+LISTED = (CONFIG, *TOKENIZERS, WEIGHTS)  # what the manifest vouches for
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def check_vocabularies(path: Path, config: RunConfig, tokenizers: tuple[Tokenize
             )
 
 
-def finish(path: Path, model: nn.Module, listed: Sequence[str] = _LISTED) -> None:
+def finish(path: Path, model: nn.Module, listed: Sequence[str] = LISTED) -> None:
     """The last word of training: the weights, the settings if they were extended, and the manifest, all at once."""
     weights = model.state_dict()
     check_finite(weights, "at the end of training")
@@ -127,20 +127,24 @@ def remember(path: Path, config: RunConfig) -> None:
     """Settings that training goes on with. A finished run keeps its own beside them, until the new one is whole."""
     if config != training_config(path):
         name = EXTENSION if is_finished(path) else CONFIG
-        atomic.write_json(path / name, config.model_dump(mode="json"))
+        atomic.write_json(path / name, config.as_json())
+
+
+def write_config(path: Path, config: RunConfig) -> None:
+    atomic.write_json(path / CONFIG, config.as_json())
 
 
 def run_digest(path: Path) -> str:
     """What tells this finished run from any other, or from itself before it was trained further."""
     manifest = atomic.read_json(path / MANIFEST)
-    return hashlib.sha256("".join(manifest[name] for name in _LISTED).encode()).hexdigest()
+    return hashlib.sha256("".join(manifest[name] for name in LISTED).encode()).hexdigest()
 
 
 def is_finished(path: Path) -> bool:
     return (path / MANIFEST).exists()
 
 
-def check_manifest(path: Path, listed: Sequence[str] = _LISTED) -> None:
+def check_manifest(path: Path, listed: Sequence[str] = LISTED) -> None:
     """Every file of a finished run is what training wrote."""
     try:
         manifest = atomic.read_json(path / MANIFEST)

@@ -1,6 +1,5 @@
 """Weights on disk: checked, then written whole."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,15 +33,8 @@ def check_finite(tensors: Mapping[str, Tensor], when: str, kept: str = "") -> No
 def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
     """One safetensors file, whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        save_file({name: value.contiguous() for name, value in weights.items()}, temporary)
-        atomic.sync_file(temporary)
-        temporary.rename(path)
-        atomic.sync_folder(path.parent)
-    except OSError as error:
-        raise atomic.cannot_write(path, error) from None
+        with atomic.replacing(path) as temporary:
+            save_file({name: value.contiguous() for name, value in weights.items()}, temporary)
     except SafetensorError as error:
         raise RunError(f"{path}: cannot be written ({error}); is the disk full?") from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
     out.txt.seq2see-part           what is finished, in order
     out.txt.seq2see-part.report    the rows of a report on it, if one is asked for
     out.txt.seq2see-part.json      the note: whose these files are, and how much of them is whole, with SHA-256
+    out.txt.seq2see-part.lock      held while a process writes them
 
 Nothing is written where another file stands: each of them is created, or continued once the note has proven it ours.
 """
@@ -51,6 +52,7 @@ class Claim:
         self.part = self.path.with_name(self.path.name + SUFFIX)
         self.report = self.part.with_name(self.part.name + ".report")
         self.note = self.part.with_name(self.part.name + ".json")
+        self._lock = atomic.Lock(self.part.with_name(self.part.name + ".lock"))
         self._files: dict[Path, IO[bytes]] = {}
         self._ours: list[Path] = []  # what may be removed
 
@@ -133,18 +135,10 @@ class Claim:
         return ConfigError(f"{path}: was changed since it was interrupted; {self.anew}")
 
     def _locked(self, path: Path, mode: str) -> IO[bytes]:
-        """Open, and held against other processes as far as the system can."""
-        file: IO[bytes] = path.open(mode)
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:
-            pass
-        except BlockingIOError:
-            file.close()
-            raise ConfigError(f"{path}: another process is writing it; wait for it, or choose another name") from None
-        return file
+        """Open; the files are held against other processes until they are closed."""
+        if not self._lock.is_held and not self._lock.hold():
+            raise ConfigError(f"{path}: another process is writing it; wait for it, or choose another name")
+        return path.open(mode)
 
     def write(self, data: bytes, rows: bytes = b"") -> None:
         try:
@@ -194,6 +188,7 @@ class Claim:
             with suppress(OSError):  # what could not be written was reported when it was noted
                 file.close()
         self._files.clear()
+        self._lock.let_go()
 
 
 def _written(note: Note) -> bytes:

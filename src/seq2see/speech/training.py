@@ -16,32 +16,27 @@ from typing import Any, NamedTuple
 import torch
 from pydantic import ValidationError
 
-from seq2see import atomic
 from seq2see.data.sources import BUILTIN
-from seq2see.errors import ConfigError, DataError, RunError, brief, nearest, shorten
-from seq2see.models import parameters
+from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.runs import folder, inputs
 from seq2see.runs.checkpoint import Progress
-from seq2see.runs.claim import beginning, claimed
 from seq2see.runs.commit import place_of
 from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import LETTERS
 from seq2see.runs.inputs import Input
 from seq2see.runs.weights_file import fill, make_unfilled
+from seq2see.settings import setting_error
 from seq2see.speech.corpus.letters import Letters
 from seq2see.speech.corpus.recordings import Recordings, record
 from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, references
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
-from seq2see.speech.model.task import Exam, Lesson, VoiceTask
-from seq2see.training.loop import Ended, Trainer
-from seq2see.training.plan import fitted, plan_updates
-from seq2see.training.reporting import RunReporter, duration, memory
-from seq2see.training.restoring import restored_torch
-from seq2see.training.run import Stop, choose_device, remember, take_up
+from seq2see.speech.model.task import HeldOut, VoiceTask
+from seq2see.training.harness import Estimate, run_task
+from seq2see.training.loop import Ended
+from seq2see.training.reporting import RunReporter
 
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)
 _SENTENCES = 3
-_UPDATING = 0.95  # share of a time limit that is for updates; the rest is for validations
 _ADAPTED = 20_000  # frames from which reference encoder and aligner learn what is usual
 
 # What suits a voice; the same names as for text, so that one list of settings is enough.
@@ -90,64 +85,68 @@ def model_config(config: RunConfig) -> TacotronConfig:
     try:
         return TacotronConfig.model_validate(wanted)
     except ValidationError as error:
-        raise ConfigError(_complaint(error)) from None
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    where = shorten(".".join(["model", *path]))
-    if first["type"] == "extra_forbidden":
-        kind: Any = TacotronConfig
-        for part in path[:-1]:
-            default = kind.model_fields[part].get_default(call_default_factory=True)
-            kind = type(default)
-        return f"{where} is unknown{nearest(path[-1], kind.model_fields)}"
-    if first["type"] == "value_error":
-        return f"{where}: {first['ctx']['error']}"
-    return f"{where} = {brief(first['input'])}: {first['msg'][0].lower()}{first['msg'][1:]}"
+        raise setting_error(error, TacotronConfig, "model") from None
 
 
 def train_voice(
-    config: RunConfig, out: Path, voice: RunReporter, *, resume: bool = False, changed_data: bool = False
+    config: RunConfig, out: Path, reporter: RunReporter, *, resume: bool = False, changed_data: bool = False
 ) -> Ended:
     """Trains into `out`; with `resume` goes on from its newest checkpoint, bit by bit the same.
 
     changed_data   a resumed run goes on although its recordings have changed
     """
-    device = choose_device(config.training)  # said before anything is written
-    with restored_torch(), claimed(out, voice.message, resume=resume):
-        with beginning(out, fresh=not resume):
-            config = inputs.located(config, out)
-            train, held_out = read_corpus(config.data.train[0], say=voice.message, encoding=config.data.encoding)
-            if not resume:
-                config = _begin(config, out, train, held_out)
-            files = inputs.check(out, _files(config, train, held_out), voice.message, accept=changed_data)
-            task = _task(config, out, train, held_out, files, device, voice)
-            inputs.check_unchanged(files)
-        with Stop() as stop:
-            trainer = Trainer[Lesson](task, config.training, out, voice, stop)
-            if resume:
-                take_up(trainer, out)
-            torch.set_num_threads(config.training.threads or 1)
-            total = _plan(task, config, out, trainer.progress, voice)
-            remember(config, out, torch.get_num_threads(), total, files)
-            voice.total(total)
-            ended = trainer.train(total)
-        if not ended.interrupted:
-            folder.finish(out, task.model.to("cpu"), LISTED)
-        return ended
+    return run_task(VoiceSetup(reporter), config, out, reporter, resume=resume, changed_data=changed_data)
 
 
-def _begin(config: RunConfig, out: Path, train: Sequence[Utterance], held_out: Sequence[Utterance]) -> RunConfig:
-    """The alphabet and config.json; from there on the folder is a run that can be resumed."""
-    chosen = model_config(config)
-    inputs.remember(out, inputs.describe(_files(config, train, held_out)))
-    letters = Letters.fit((one.text for one in train), chosen.letters)
-    letters.save(out / LETTERS)
-    model = chosen.model_dump(mode="json") | {"alphabet": letters.size}
-    atomic.write_json(out / folder.CONFIG, config.model_dump(mode="json") | {"model": model})
-    return folder.read_run_config(out)
+class VoiceSetup:
+    """Implements harness.TaskSetup for recordings."""
+
+    listed = LISTED
+    update_share = 0.95
+    pairs: Mapping[str, bytes] = {}
+
+    def __init__(self, reporter: RunReporter) -> None:
+        self.reporter = reporter
+        self._utterances: tuple[list[Utterance], list[Utterance]] | None = None
+
+    def _corpus(self, config: RunConfig) -> tuple[list[Utterance], list[Utterance]]:
+        """To train on, held out; read once."""
+        if self._utterances is None:
+            spoken = self.reporter.counting("utterances spoken by espeak-ng")
+            self._utterances = read_corpus(
+                config.data.train[0],
+                say=self.reporter.message,
+                progress=lambda done, total: spoken(1),
+                encoding=config.data.encoding,
+            )
+        return self._utterances
+
+    def begin(self, config: RunConfig, out: Path) -> RunConfig:
+        """The alphabet and config.json."""
+        train, _ = self._corpus(config)
+        chosen = model_config(config)
+        inputs.remember(out, inputs.describe(self.files(config)))
+        letters = Letters.fit((utterance.text for utterance in train), chosen.letters)
+        letters.save(out / LETTERS)
+        model = chosen.model_dump(mode="json") | {"alphabet": letters.size}
+        folder.write_config(out, config.model_copy(update={"model": model}))
+        return folder.read_run_config(out)
+
+    def files(self, config: RunConfig) -> list[Path]:
+        return _files(config, *self._corpus(config))
+
+    def make_task(self, config: RunConfig, out: Path, files: Sequence[Input], device: torch.device) -> VoiceTask:
+        return _task(config, out, *self._corpus(config), files, device, self.reporter)
+
+    def estimate(self, task: VoiceTask, config: TrainingConfig, progress: Progress) -> Estimate:
+        torch.set_num_threads(config.threads or 1)
+        per_epoch = max(1, len(task.recordings) // task.lessons.batch)
+        most = config.steps or config.epochs * len(task.recordings) // task.lessons.batch
+        task.plan(most)
+        return Estimate(most, per_epoch, _seconds(task, config), torch.get_num_threads())
+
+    def settle(self, task: VoiceTask, total: int) -> None:
+        task.plan(total)
 
 
 def _files(config: RunConfig, train: Sequence[Utterance], held_out: Sequence[Utterance]) -> list[Path]:
@@ -156,7 +155,7 @@ def _files(config: RunConfig, train: Sequence[Utterance], held_out: Sequence[Utt
     if name.startswith(BUILTIN):
         return []
     texts = Path(name) / METADATA if Path(name).is_dir() else Path(name)
-    return [texts, *(one.audio for one in (*train, *held_out))]
+    return [texts, *(utterance.audio for utterance in (*train, *held_out))]
 
 
 def _task(
@@ -166,15 +165,15 @@ def _task(
     held_out: Sequence[Utterance],
     files: Sequence[Input],
     device: torch.device,
-    voice: RunReporter,
+    reporter: RunReporter,
 ) -> VoiceTask:
     letters = Letters.load(out / LETTERS)
     chosen = model_config(config)
-    digests = {Path(one.path): one.sha256 for one in files}
-    recordings = _recorded(out, "train", train, digests, letters, chosen, voice)
-    exam = _exam(out, held_out, digests, letters, chosen, voice)
+    digests = {Path(file.path): file.sha256 for file in files}
+    recordings = _recorded(out, "train", train, digests, letters, chosen, reporter)
+    validation = _held_out(out, held_out, digests, letters, chosen, reporter)
     hours = float(recordings.lengths.sum()) / chosen.audio.frames_per_second / 3600
-    voice.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
+    reporter.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
     torch.manual_seed(config.training.seed)
     model = Tacotron(chosen)
     usual = recordings.sample(_ADAPTED)
@@ -182,37 +181,41 @@ def _task(
     if model.style is not None:
         model.style.reference.adapt(usual)
     model.to(device)
-    return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
+    return VoiceTask(model, recordings, validation, seed=config.training.seed, samples=out / "samples", device=device)
 
 
-def _exam(
+def _held_out(
     out: Path,
     held_out: Sequence[Utterance],
     digests: Mapping[Path, str],
     letters: Letters,
     config: TacotronConfig,
-    voice: RunReporter,
-) -> Exam:
+    reporter: RunReporter,
+) -> HeldOut:
     """The first held-out texts that the alphabet can spell, each with its reference."""
-    spelled = [one for one in held_out if letters.can_spell(one.text)]
+    spelled = [utterance for utterance in held_out if letters.can_spell(utterance.text)]
     if len(spelled) < len(held_out):
-        voice.message(f"{len(held_out) - len(spelled)} held-out texts have letters that training never shows; left out")
+        reporter.message(
+            f"{len(held_out) - len(spelled)} held-out texts have letters that training never shows; left out"
+        )
     if not spelled:
         raise DataError("no held-out text can be spelled with the letters of the training texts")
     tested = spelled[: config.lessons.valid]
-    asked = references(tested) if len({one.text for one in tested}) > 1 else tested
+    styles = references(tested) if len({utterance.text for utterance in tested}) > 1 else tested
     longest = config.lessons.longest
     fits = [
-        (one, reference) for one, reference in zip(tested, asked, strict=True) if letters.can_spell(reference.text)
-    ] or [(one, one) for one in tested]
+        (utterance, reference)
+        for utterance, reference in zip(tested, styles, strict=True)
+        if letters.can_spell(reference.text)
+    ] or [(utterance, utterance) for utterance in tested]
 
     def kept(name: str, utterances: Sequence[Utterance]) -> Recordings:
-        return _recorded(out, name, utterances, digests, letters, config, voice, longest=10 * longest)
+        return _recorded(out, name, utterances, digests, letters, config, reporter, longest=10 * longest)
 
-    recordings = kept("test", [one for one, _ in fits])
+    recordings = kept("test", [utterance for utterance, _ in fits])
     answers = kept("reference", [reference for _, reference in fits])
-    shown = [one.text for one, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
-    return Exam(recordings, answers, [(text, letters.ids(text)) for text in shown])
+    shown = [utterance.text for utterance, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
+    return HeldOut(recordings, answers, [(text, letters.ids(text)) for text in shown])
 
 
 def _recorded(
@@ -222,7 +225,7 @@ def _recorded(
     digests: Mapping[Path, str],
     letters: Letters,
     config: TacotronConfig,
-    voice: RunReporter,
+    reporter: RunReporter,
     longest: int | None = None,
 ) -> Recordings:
     return record(
@@ -232,37 +235,19 @@ def _recorded(
         letters,
         config.audio,
         longest=longest or config.lessons.longest,
-        counting=voice.counting(f"spectrograms to {name}"),
+        counting=reporter.counting(f"spectrograms to {name}"),
     )
-
-
-def _plan(task: VoiceTask, config: RunConfig, out: Path, progress: Progress, voice: RunReporter) -> int:
-    """Times a few updates, says what is coming; how many updates there will be."""
-    training = config.training
-    most = training.steps or training.epochs * len(task.recordings) // task.lessons.batch
-    task.plan(most)
-    cost = _seconds(task, training)
-    before = folder.training_config(out).training
-    total = plan_updates(out, training, before, progress, most=most, cost=cost, share=_UPDATING, say=voice.message)
-    task.plan(total)
-    threads = torch.get_num_threads()
-    voice.message(
-        f"tacotron with {parameters(task.model):,} parameters on {task.device.type}, {threads} "
-        f"thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; {total:,} updates{fitted(total, most)}, "
-        f"about {duration((total - progress.step) * cost)}"
-    )
-    return total
 
 
 def _seconds(task: VoiceTask, config: TrainingConfig) -> float:
     """Of one update, over a few batches of every length; nothing is changed."""
     rows = task.everything()
-    lessons = [task.lesson(rows[place]) for place in range(0, len(rows), max(1, len(rows) // 5))]
+    batches = [task.batch(rows[place]) for place in range(0, len(rows), max(1, len(rows) // 5))]
     task.model.train()
     times = []
-    for lesson in [lessons[0], *lessons]:  # the first one warms up
+    for batch in [batches[0], *batches]:  # the first one warms up
         began = time.monotonic()
-        task.loss(lesson, 0).total.backward()
+        task.loss(batch, 0).total.backward()
         task.model.zero_grad(set_to_none=True)
         times.append(time.monotonic() - began)
     return config.accumulate * sum(times[1:]) / len(times[1:])

@@ -1,25 +1,13 @@
 """What training tells the person in front of it: a live line in a terminal, plain lines elsewhere; always on stderr."""
 
-import time
 from collections.abc import Callable
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
-from seq2see.runs.checkpoint import Progress as Standing
+from seq2see.progress import PLAIN_SECONDS, ProgressCount, ProgressDisplay, duration
+from seq2see.runs.checkpoint import Progress
 from seq2see.training.loop import Reporter, Update, Validation
-
-_PLAIN_SECONDS = 10.0  # between two plain lines
 
 
 class RunReporter(Reporter, Protocol):
@@ -39,131 +27,86 @@ def memory() -> float:
         return 0.0
 
 
+class Speed:
+    """Target tokens a second, as a moving average over updates."""
+
+    def __init__(self) -> None:
+        self._mean = 0.0
+
+    def add(self, update: Update) -> float:
+        speed = update.positions / max(update.seconds, 1e-9)
+        self._mean = speed if not self._mean else 0.95 * self._mean + 0.05 * speed
+        return self._mean
+
+
 class ConsoleReporter:
-    """Implements Voice on stderr: a live line in a terminal, plain lines every few seconds elsewhere."""
+    """Implements RunReporter on stderr: a live line in a terminal, plain lines every few seconds elsewhere."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False)
-        self._told = 0.0
-        self._speed = 0.0
-        self._score = ""
-        self._bars: list[Progress] = []
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._reading = ProgressDisplay(console, every=PLAIN_SECONDS / 2)
+        self._updates = ProgressDisplay(self._reading.console, bar_width=0, transient=False)
+        self._steps: ProgressCount | None = None
+        self._speed = Speed()
+        self._scores = ""
 
     def __enter__(self) -> "ConsoleReporter":
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._stop_bar()
-        if self._progress is not None:
-            self._progress.stop()
+        self._reading.stop()
+        self._updates.stop()
 
     def total(self, steps: int) -> None:
-        if not self.console.is_terminal:
-            return
-        self._progress = Progress(
-            SpinnerColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
-            console=self.console,
-        )
-        self._progress.start()
-        self._task = self._progress.add_task("", total=steps)
+        self._reading.finish_all()
+        self._steps = self._updates.count(total=steps, rate=False)
 
     def counting(self, what: str) -> Callable[[int], None]:
         """A counting bar in a terminal, elsewhere a line every few seconds: a long read is seen to move."""
-        if self.console.is_terminal:
-            return self._bar(what)
-        began = told = time.monotonic()
-        count = 0
+        self._reading.finish_all()
+        return self._reading.count(what).advance
 
-        def advance(pairs: int) -> None:
-            nonlocal told, count
-            count += pairs
-            if time.monotonic() - told > _PLAIN_SECONDS / 2:
-                told = time.monotonic()
-                self.message(f"{what}: {count:,} ({count / (told - began):,.0f} a second)")
-
-        return advance
-
-    def _bar(self, what: str) -> Callable[[int], None]:
-        """How many pairs there will be is not known while they stream past, so the bar pulses and counts."""
-        self._stop_bar()
-        speed = TextColumn("{task.completed:,} pairs  {task.fields[speed]:,.0f} a second")
-        bar = Progress(TextColumn("{task.description}"), BarColumn(), speed, console=self.console, transient=True)
-        task = bar.add_task(what, total=None, speed=0.0)
-        began = time.monotonic()
-        count = 0
-
-        def advance(pairs: int) -> None:
-            nonlocal count
-            count += pairs
-            bar.start()
-            bar.update(task, completed=count, speed=count / max(time.monotonic() - began, 1e-9))
-
-        self._bars.append(bar)
-        return advance
-
-    def _stop_bar(self) -> None:
-        while self._bars:
-            self._bars.pop().stop()
-
-    def update(self, update: Update, progress: Standing) -> None:
-        now = update.positions / max(update.seconds, 1e-9)
-        self._speed = now if not self._speed else 0.95 * self._speed + 0.05 * now
-        line = (
-            f"epoch {update.epoch + 1}  loss {update.loss:.3f}  {self._speed:,.0f} tokens/s  rate {update.rate:.2e}  "
-            f"gradient {update.norm:.2f}  {self._score}{memory():,.0f} MB"
+    def update(self, update: Update, progress: Progress) -> None:
+        if self._steps is None:
+            self.total(progress.total)
+        assert self._steps is not None
+        figures = (
+            f"epoch {update.epoch + 1}  loss {update.loss:.3f}  {self._speed.add(update):,.0f} tokens/s  "
+            f"rate {update.rate:.2e}  gradient {update.norm:.2f}  {self._scores}{memory():,.0f} MB"
         )
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=update.step, total=progress.total, description=line)
-        elif time.monotonic() - self._told > _PLAIN_SECONDS or update.step == progress.total:
-            self._told = time.monotonic()
-            left = (progress.total - update.step) * progress.seconds / max(1, update.step)
-            self._say(f"step {update.step}/{progress.total}  {line}  {duration(left)} left")
+        left = (progress.total - update.step) * progress.seconds / max(1, update.step)
+        line = f"step {update.step}/{progress.total}  {figures}  {duration(left)} left"
+        first_or_last = not self._steps.done or update.step == progress.total
+        self._steps.update(update.step, progress.total, detail=figures, line=line, now=first_or_last)
 
-    def validation(self, validation: Validation, progress: Standing, *, better: bool) -> None:
+    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None:
         scores = "  ".join(f"{name} {value:.3f}" for name, value in validation.scores.items())
-        self._score = f"validation {scores}  "
-        self._say(f"validation at step {progress.step}: {scores}{'  (best so far)' if better else ''}")
+        self._scores = f"validation {scores}  "
+        say = self._updates.message
+        say(f"validation at step {progress.step}: {scores}{'  (best so far)' if better else ''}")
         for source, reference, output in validation.samples:
-            self._say(f"    source     {_short(source)}")
-            self._say(f"    reference  {_short(reference)}")
-            self._say(f"    output     {_short(output)}")
+            say(f"    source     {_short(source)}")
+            say(f"    reference  {_short(reference)}")
+            say(f"    output     {_short(output)}")
 
     def message(self, text: str) -> None:
-        self._stop_bar()
-        self._say(text)
-
-    def _say(self, text: str) -> None:
-        # Text and not markup: a sentence may hold [brackets].
-        self.console.print(Text(text), soft_wrap=True)
+        self._reading.finish_all()
+        self._updates.message(text)
 
 
 class SilentReporter:
-    """Implements Voice by saying nothing: metrics.jsonl has it all."""
+    """Implements RunReporter by saying nothing: metrics.jsonl has it all."""
 
     def total(self, steps: int) -> None: ...
 
     def counting(self, what: str) -> Callable[[int], None]:
         return lambda pairs: None
 
-    def update(self, update: Update, progress: Standing) -> None: ...
+    def update(self, update: Update, progress: Progress) -> None: ...
 
-    def validation(self, validation: Validation, progress: Standing, *, better: bool) -> None: ...
+    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None: ...
 
     def message(self, text: str) -> None: ...
 
 
 def _short(text: str, longest: int = 160) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def duration(seconds: float) -> str:
-    """12 s, 3 min, 1 h 05 min."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -71,19 +71,19 @@ def record(
 
     digests   SHA-256 of the recordings; those of a built-in corpus follow from their names
     """
-    described = [[one.name, one.text, digests.get(one.audio, "")] for one in utterances]
+    described = [[utterance.name, utterance.text, digests.get(utterance.audio, "")] for utterance in utterances]
     wanted = {"utterances": described, "audio": config.model_dump(mode="json")}
     stored = _stored(path, wanted)
     if stored is None:
         mels = []
-        for one in utterances:
-            mels.append(spectrogram(one.audio, config).numpy().astype(np.float16))
+        for utterance in utterances:
+            mels.append(spectrogram(utterance.audio, config).numpy().astype(np.float16))
             counting(1)
         stored = np.concatenate(mels), np.cumsum([len(mel) for mel in mels])
         _store(path, wanted, *stored)
     frames, ends = stored
-    every = Recordings([one.text for one in utterances], [letters.ids(one.text) for one in utterances], frames, ends)
-    return _without(every, longest)
+    texts = [utterance.text for utterance in utterances]
+    return _without(Recordings(texts, [letters.ids(text) for text in texts], frames, ends), longest)
 
 
 def spectrogram(path: Path, config: AudioConfig) -> Tensor:
@@ -118,15 +118,8 @@ def _store(path: Path, wanted: object, frames: NDArray[np.float16], ends: NDArra
     """The frames first: the description beside them vouches for them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".json").unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}")  # numpy wants to end it with .npy
-    try:
-        np.save(temporary, frames, allow_pickle=False)
-        atomic.sync_file(temporary)
-        temporary.rename(path)
-    except OSError as error:
-        raise atomic.cannot_write(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic.replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, frames, allow_pickle=False)
     described = {"wanted": wanted, "ends": ends.tolist(), "sha256": atomic.digest(path)}
     atomic.write_json(path.with_suffix(".json"), described)
 
