@@ -301,7 +301,7 @@ def end_to_end(
         return found
     for kind, threads in {"end to end": 1, "all cores": len(os.sched_getaffinity(0))}.items():
         ours = [sys.executable, "-m", "seq2see", "translate", str(work / name), "--workers", str(threads)]
-        ours += ["--beam", str(beam), "--alpha", str(ALPHA), "--engine"]
+        ours += ["--beam", str(beam), "--search", f"alpha={ALPHA}", "--engine"]
         commands = {engine: [*ours, engine] for engine in options.engines}
         if folder is not None:
             commands["theirs"] = [options.joeynmt, HERE, "--worker", "program", str(folder / f"beam-{beam}.yaml")]

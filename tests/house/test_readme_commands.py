@@ -28,7 +28,7 @@ if words[:1] == ["train"] and "--resume" not in words:
 if words[:1] == ["demo"]:
     words += ["--seconds", "3"]
 if words[:1] in (["translate"], ["look"]):
-    words += ["--max-length", "12"]
+    words += ["--search", "max_length=12"]
 sys.argv = ["seq2see", *words]
 if __name__ == "__main__":  # processes that are spawned read this file as well
     main()

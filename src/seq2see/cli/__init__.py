@@ -23,8 +23,8 @@ from seq2see.cli import (
     translate,
     verify_resume,
 )
-from seq2see.cli.saying import say
-from seq2see.cli.usage import Command, Group
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.usage import Command, Group
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(

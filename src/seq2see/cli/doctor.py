@@ -43,7 +43,9 @@ for name in sys.argv[1:]:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
-    """Say what is installed, how many cores there are, which number types work, which fonts and programs are found.
+    """Say what is installed, and what works on this machine.
+
+    How many cores there are, which number types work, which fonts and programs are found.
 
     \b
     seq2see doctor

@@ -15,7 +15,7 @@ from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.runs import folder
-from seq2see.session.processes import deaf
+from seq2see.session.processes import interrupts_blocked
 
 _OFTEN = 0.2  # seconds between two lines of news
 _PATIENCE = 30.0  # seconds that a training may take to save itself
@@ -89,7 +89,7 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
             process = context.Process(
                 target=_train, args=(plan.settings(family), plan.run(family), theirs), daemon=True
             )
-            with deaf():
+            with interrupts_blocked():
                 process.start()
             theirs.close()
             processes.append(process)

@@ -24,13 +24,13 @@ from torch import nn
 from seq2see import atomic
 from seq2see.errors import ConfigError, RunError, brief
 from seq2see.models import Model, ModelConfig, from_config, load_config
-from seq2see.text import Tokenizer
 from seq2see.runs.commit import MANIFEST, commit, place_of
 from seq2see.runs.config import CONFIG as CONFIG
 from seq2see.runs.config import NOT_A_RUN, VERSION, RunConfig, read_config
 from seq2see.runs.config import VOICE as VOICE
 from seq2see.runs.weights import check_finite, save_weights
 from seq2see.runs.weights_file import fill, make_unfilled
+from seq2see.text import Tokenizer
 
 WEIGHTS, EXTENSION = "model.safetensors", "extension.json"
 TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")

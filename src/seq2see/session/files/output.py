@@ -23,7 +23,7 @@ from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
 from seq2see.formats.documents.writing import new_file
 from seq2see.formats.remarks import TSV_HEADER, Problem, Remark
-from seq2see.session.claim import Claim, Note, Written
+from seq2see.session.files.claim import Claim, Note, Written
 
 _SECONDS = 2.0  # between two notes of how much is done; a process that is killed loses no more than that
 _SHARE = 0.05  # of the time, at most, is spent on notes
