@@ -73,7 +73,7 @@ def test_a_text_is_tokenised_once(translator: Translator, tokenized: Calls) -> N
 
 def test_phrases_are_tokenised_once_however_many_texts_need_them(translator: Translator, tokenized: Calls) -> None:
     requests = [Request(text, "I ", ("Seoul",), ("he reads",), number) for number, text in enumerate(SOURCES * 2)]
-    list(translator.translate_all(requests, SHORT))
+    list(translator.translate_all(requests, SearchConfig(max_length=30)))
     target = tokenized[id(translator.runs[0].tokenizers[1])]
     assert target == Counter({"I ": 1, "Seoul": 1, "he reads": 1})
 

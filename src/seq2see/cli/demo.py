@@ -27,11 +27,11 @@ def demo(
     seed: Annotated[int, typer.Option(help="Of both trainings.", min=0)] = 1,
     pairs: Annotated[int, typer.Option(help="Training pairs.", min=100)] = 30_000,
 ) -> None:
-    """Train with and without attention; see what length does to both.
+    """Show what attention is good for, in minutes.
 
-    Two models of equal size, trained at the same time. Korean to English, from a grammar that comes with seq2see; about
-    four minutes on two cores at most. Ctrl-C stops, the same command goes on; once it is done, the same command
-    shows it again.
+    A model without attention and one with it, of equal size, are trained at the same time: what does length do to both?
+    Korean to English, from a grammar that comes with seq2see; about four minutes on two cores at most. Ctrl-C
+    stops, the same command goes on; once it is done, the same command shows it again.
 
     \b
     seq2see demo

@@ -128,10 +128,11 @@ class Translation:
 
 def detached(translation: Translation) -> Translation:
     """The same without what needs its model, which cannot leave its process."""
-    bare = [
-        replace(one, nbest=(), parts=(), compute_maps=no_maps, spell=None) for one in (translation, *translation.nbest)
-    ]
-    return replace(bare[0], nbest=tuple(bare[1:]))
+    bare, *nbest = (
+        replace(hypothesis, nbest=(), parts=(), compute_maps=no_maps, spell=None)
+        for hypothesis in (translation, *translation.nbest)
+    )
+    return replace(bare, nbest=tuple(nbest))
 
 
 def join(source: str, parts: Sequence[Translation]) -> Translation:

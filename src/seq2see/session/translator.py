@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -23,8 +23,8 @@ from seq2see.models import Model
 from seq2see.runs.folder import Run
 from seq2see.search import Hypothesis, Result, SearchConfig
 from seq2see.session.constraints import make_glossary
-from seq2see.session.cutting import TextPart, cut
-from seq2see.session.decoding import Decoding, SourceIds, whole_words
+from seq2see.session.decoding import Decoding
+from seq2see.session.tasks import Task, make_tasks, origin_of
 from seq2see.session.terms import NO_ATTENTION, NO_SOURCE, NOT_LOOKED_AT, DecodedText, UnknownTerm, fill
 from seq2see.session.translation import Maps, Request, Translation, consensus, join, join_maps
 from seq2see.text import Encoding, Tokenizer, normalise
@@ -47,17 +47,6 @@ class Scored(NamedTuple):
 
     score: float  # the sum
     token_scores: list[float]  # log-probabilities of its pieces and of its end
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A part of a request, on its way through a batch."""
-
-    place: int  # of the request in its window
-    part: TextPart
-    source: SourceIds  # the text of the part in the pieces of each run
-    request: Request  # as it is searched
-    unknown: tuple[str, ...] = ()  # required terms that the target vocabulary lacks
 
 
 class Translator:
@@ -199,7 +188,7 @@ class Translator:
         if len(sources) != len(targets):
             raise ShapeError(f"{len(sources)} sources but {len(targets)} targets")
         ids = self._target.ids_batch([self.clean(target) for target in targets])
-        return [self.score_ids(self.clean(source), said) for source, said in zip(sources, ids, strict=True)]
+        return [self.score_ids(self.clean(source), target) for source, target in zip(sources, ids, strict=True)]
 
     def score_ids(self, source: str, ids: Sequence[int]) -> Scored:
         """`score` for pieces as they were said, which need not be those that their text would be cut into."""
@@ -235,8 +224,8 @@ class Translator:
     def _posterior(self, translation: Translation) -> Maps:
         if translation.parts:
             return join_maps([self._posterior(part) for part in translation.parts if part.token_ids])
-        said = translation.written or self._target.read(translation.token_ids)
-        return self._maps(self.read_source(translation.source), said, posterior=True)
+        target = translation.written or self._target.read(translation.token_ids)
+        return self._maps(self.read_source(translation.source), target, posterior=True)
 
     def explain(
         self,
@@ -285,7 +274,7 @@ class Translator:
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
     ) -> Iterator[tuple[int, Translation]]:
         """Requests -> parts -> batches of like length -> parts -> requests again, as soon as all of one are there."""
-        tasks = self._tasks(requests)
+        tasks = make_tasks(requests, self.runs, self.clean, self._phrase_ids)
         parts: list[dict[int, Translation]] = [{} for _ in requests]  # number of the task -> what became of it
         lacking = Counter(task.place for task in tasks)
         for number, part in self._translated(tasks, decoding):
@@ -299,7 +288,7 @@ class Translator:
                 whole = done[0] if len(done) == 1 else join(requests[place].text, done)
                 yield place, consensus(whole) if agree else whole
 
-    def _translated(self, tasks: Sequence[_Task], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
+    def _translated(self, tasks: Sequence[Task], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
         """(number of the task, its translation) as each batch is finished."""
         for number, task in enumerate(tasks):
             if not task.part.text:
@@ -313,7 +302,7 @@ class Translator:
             for number, result in zip(numbers, results, strict=True):
                 yield number, self._translation(tasks[number], result)
 
-    def _asked_again(self, task: _Task, made: Translation, decoding: Decoding) -> Translation:
+    def _asked_again(self, task: Task, made: Translation, decoding: Decoding) -> Translation:
         """Where nothing was said for an unknown term: with an `<unk>` for it, if that gives the term a place."""
         unsaid = _missing(made, NOT_LOOKED_AT)
         if not unsaid:
@@ -325,70 +314,14 @@ class Translator:
             return made
         return other if len(_missing(other)) < len(_missing(made)) else made
 
-    def _tasks(self, requests: Sequence[Request]) -> list[_Task]:
-        """The parts of all texts, each tokenised once for each tokenizer."""
-        cuts = cut([self.clean(request.text) for request in requests], self._longest, self._source.ids_batch)
-        sources = iter(self._source_ids([part for parts in cuts for part in parts]))
-        return [
-            task
-            for place, (request, parts) in enumerate(zip(requests, cuts, strict=True))
-            for task in self._tasks_of(place, request, parts, list(islice(sources, len(parts))))
-        ]
-
-    def _source_ids(self, parts: Sequence[TextPart]) -> list[SourceIds]:
-        """The pieces of each part for each run; runs that share a source vocabulary share them."""
-        columns = [[part.ids for part in parts]]
-        for run in self.runs[1:]:
-            same = run.tokenizers[0].same_as(self._source)
-            columns.append(columns[0] if same else run.tokenizers[0].ids_batch([part.text for part in parts]))
-        return list(zip(*columns, strict=True))
-
-    def _tasks_of(
-        self, place: int, request: Request, parts: Sequence[TextPart], sources: Sequence[SourceIds]
-    ) -> Iterator[_Task]:
-        """A prefix belongs to the first part, a required phrase to the one that holds what it translates, or to the
-        longest; those that the vocabulary lacks are not searched for."""
-        if not request.constrained:
-            for part, source in zip(parts, sources, strict=True):
-                yield _Task(place, part, source, replace(request, text=part.text))
-            return
-        request = self._cleaned(request)
-        owners = {phrase: _owner(parts, _origin(request, phrase)) for phrase in request.required}
-        for number, (part, source) in enumerate(zip(parts, sources, strict=True)):
-            wanted = [phrase for phrase in request.required if owners[phrase] == number]
-            unknown = tuple(phrase for phrase in wanted if UNK in self._phrase_ids(phrase))
-            known = tuple(phrase for phrase in wanted if phrase not in unknown)
-            prefix = "" if number else request.prefix
-            yield _Task(place, part, source, replace(request, text=part.text, prefix=prefix, required=known), unknown)
-
-    def _cleaned(self, request: Request) -> Request:
-        """What has to be said, in the spelling of the run; what cannot be met is refused."""
-        request = replace(
-            request,
-            prefix=self.clean(request.prefix),
-            required=tuple(map(self.clean, request.required)),
-            forbidden=tuple(map(self.clean, request.forbidden)),
-            origins={self.clean(phrase): pattern for phrase, pattern in request.origins.items()},
-        )
-        for phrase in (request.prefix, *request.required):
-            clash = next((banned for banned in request.forbidden if whole_words(banned).search(phrase)), None)
-            if clash is not None and UNK in self._phrase_ids(phrase):  # the search refuses the others
-                raise ConfigError(f"line {request.number + 1}: '{phrase}' has to be said, but '{clash}' must not")
-        return request
-
-    @property
-    def _longest(self) -> int:
-        """Source pieces that are translated at once: as many as training has shown, without the end."""
-        return max(1, min(run.config.training.max_length for run in self.runs) - 1)
-
-    def _translation(self, task: _Task, result: Result | None) -> Translation:
+    def _translation(self, task: Task, result: Result | None) -> Translation:
         if result is None:  # white space alone: it means the same in every language
             return Translation(task.request.text, task.part.before + task.part.after, 0.0)
         nbest = [self._of_hypothesis(task, hypothesis) for hypothesis in result.hypotheses]
         record = None if result.record is None else tuple(result.record)
         return replace(nbest[0], nbest=tuple(nbest), record=record)
 
-    def _of_hypothesis(self, task: _Task, hypothesis: Hypothesis) -> Translation:
+    def _of_hypothesis(self, task: Task, hypothesis: Hypothesis) -> Translation:
         source, ids = task.request.text, list(hypothesis.tokens)
 
         @cache
@@ -410,7 +343,7 @@ class Translator:
             spell=self.pieces,
         )
 
-    def _with_terms(self, task: _Task, ids: list[int], maps: Callable[[], Maps]) -> tuple[str, list[UnknownTerm]]:
+    def _with_terms(self, task: Task, ids: list[int], maps: Callable[[], Maps]) -> tuple[str, list[UnknownTerm]]:
         """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
         request = task.request
         prefix = self._phrase_ids(request.prefix) if request.prefix else []
@@ -424,7 +357,7 @@ class Translator:
         places = [decoded.prefix_place(request.prefix, len(prefix))] if UNK in prefix else []
         reasons = {}
         for term in task.unknown:
-            origin = _origin(request, term)
+            origin = origin_of(request, term)
             reasons[term] = NO_ATTENTION if best is None else NOT_LOOKED_AT if origin is not None else NO_SOURCE
             for match in origin.finditer(request.text) if origin is not None else ():
                 place = decoded.term_place(term, self._phrase_ids(term), match.span(), taken)
@@ -439,11 +372,11 @@ class Translator:
         ]
 
     @torch.no_grad()
-    def _maps(self, source: Encoding, said: Encoding, *, posterior: bool = False) -> Maps:
-        """Every kind of attention from one forced pass over (source, said)."""
-        batch = Batch.of([[*source.ids, EOS]], [said.ids])
+    def _maps(self, source: Encoding, target: Encoding, *, posterior: bool = False) -> Maps:
+        """Every kind of attention from one forced pass over (source, target)."""
+        batch = Batch.of([[*source.ids, EOS]], [target.ids])
         looks = posterior_looks(self.model, batch) if posterior else self.model.look(batch)
-        by_kind = {kind: attention_map(looks, kind, source, said) for kind in _KINDS}
+        by_kind = {kind: attention_map(looks, kind, source, target) for kind in _KINDS}
         return {kind: whole for kind, whole in by_kind.items() if whole is not None}
 
     @torch.no_grad()
@@ -475,17 +408,6 @@ def chosen(search: SearchConfig | None, beam: int | None, nbest: int | None) -> 
         return search or DEFAULT
     width = beam if beam is not None else max(DEFAULT.beam, nbest or 1)
     return SearchConfig.model_validate(DEFAULT.model_dump() | {"beam": width, "nbest": nbest or 1})
-
-
-def _origin(request: Request, phrase: str) -> re.Pattern[str] | None:
-    """What a required phrase translates: as the request says, or the phrase itself where the source holds it too."""
-    return request.origins.get(phrase) or (re.compile(re.escape(phrase)) if phrase in request.text else None)
-
-
-def _owner(parts: Sequence[TextPart], origin: re.Pattern[str] | None) -> int:
-    """The part in which a phrase has to be said."""
-    holding = (number for number, part in enumerate(parts) if origin is not None and origin.search(part.text))
-    return next(holding, max(range(len(parts)), key=lambda number: len(parts[number].text)))
 
 
 def _missing(translation: Translation, reason: str | None = None) -> list[str]:

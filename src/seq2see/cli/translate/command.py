@@ -82,10 +82,11 @@ def translate(
     encoding: Encoding = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an --out file that was interrupted.")] = False,
 ) -> None:
-    """Translate text, one line out for each line in, or documents.
+    """Translate text line by line, or documents in place.
 
-    The lines come in order, whatever they hold; empty ones stay empty. Text comes out in UTF-8, a file with structure
-    in its own encoding. Ctrl-C keeps what is done of an --out file, documents included; --resume goes on.
+    Exactly one line out for each line in, in order, whatever it holds; empty ones stay empty. Text comes out in UTF-8,
+    a file with structure in its own encoding. Ctrl-C keeps what is done of an --out file, documents included;
+    --resume goes on.
 
     \b
     echo "나는 학생입니다" | seq2see translate runs/ko-en

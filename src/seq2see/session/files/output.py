@@ -275,8 +275,8 @@ class OrderedOutput:
         with suppress(RunError):  # a full disk, which is being reported already; the note before this one holds
             self._save(self._sink)
         self._sink.close()
-        told = f"{self._kept:,} {self.unit} are done and kept in {self._sink.part}; go on with: {self._go_on}"
-        print(f"seq2see: {told}", file=sys.stderr)
+        kept = f"{self._kept:,} {self.unit} are done and kept in {self._sink.part}; go on with: {self._go_on}"
+        print(f"seq2see: {kept}", file=sys.stderr)
 
 
 class _Stream:
