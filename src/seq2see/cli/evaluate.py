@@ -96,7 +96,7 @@ def evaluate(
     seq2see evaluate runs/voice --output spoken/
     """
     if words and hypotheses is None:
-        for run in (words[0], *map(str, also or ())):
+        for run in (words[0], *(also or ())):
             check_system(run)
             check_run(run)
     from seq2see import atomic
@@ -108,7 +108,7 @@ def evaluate(
             results = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, progress.counting, encoding)
         print(results)
         return
-    runs, specs = _sides(words or [], [str(run) for run in also or ()], hypotheses)
+    runs, specs = _sides(words or [], also or [], hypotheses)
     check_pairs(specs)
     from seq2see.evaluate import evaluate_outputs
 

@@ -30,7 +30,7 @@ TargetLanguage = Annotated[
 # ----- how it is translated
 
 Ensemble = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option("--with", help="Further runs: all together speak as one ensemble.", show_default=False),
 ]
 Beam = Annotated[int, typer.Option(help="Hypotheses kept at each step; 1 is greedy, and fastest.", min=1)]

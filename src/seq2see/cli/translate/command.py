@@ -120,7 +120,7 @@ def translate(
         print("reading standard input: type a sentence, Ctrl-D to end", file=sys.stderr)
     run_job(
         Job(
-            runs=(run, *(also or ())),
+            runs=(run, *map(Path, also or ())),
             search=config,
             file=file,
             out=None if out is None or str(out) in ("-", "/dev/stdout") else out,
