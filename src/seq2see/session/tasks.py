@@ -17,7 +17,7 @@ PhraseIds = Callable[[str], list[int]]
 
 
 @dataclass(frozen=True)
-class Task:
+class DecodingTask:
     """A part of a request, on its way through a batch."""
 
     place: int  # of the request in its window
@@ -27,7 +27,9 @@ class Task:
     unknown: tuple[str, ...] = ()  # required terms that the target vocabulary lacks
 
 
-def make_tasks(requests: Sequence[Request], runs: Sequence[Run], clean: Clean, phrase_ids: PhraseIds) -> list[Task]:
+def make_tasks(
+    requests: Sequence[Request], runs: Sequence[Run], clean: Clean, phrase_ids: PhraseIds
+) -> list[DecodingTask]:
     """The parts of all texts, each tokenised once for each source vocabulary.
 
     clean        a text in the spelling of the first run
@@ -60,7 +62,7 @@ def _source_ids(parts: Sequence[TextPart], runs: Sequence[Run]) -> list[SourceId
 
 def _tasks_of(
     place: int, request: Request, parts: Sequence[TextPart], sources: Sequence[SourceIds], phrase_ids: PhraseIds
-) -> Iterator[Task]:
+) -> Iterator[DecodingTask]:
     """A prefix belongs to the first part, a required phrase to the one that holds what it translates, or to the
     longest; those that the vocabulary lacks are not searched for."""
     owners = {phrase: _owner(parts, origin_of(request, phrase)) for phrase in request.required}
@@ -69,7 +71,9 @@ def _tasks_of(
         unknown = tuple(phrase for phrase in wanted if UNK in phrase_ids(phrase))
         known = tuple(phrase for phrase in wanted if phrase not in unknown)
         prefix = "" if number else request.prefix
-        yield Task(place, part, source, replace(request, text=part.text, prefix=prefix, required=known), unknown)
+        yield DecodingTask(
+            place, part, source, replace(request, text=part.text, prefix=prefix, required=known), unknown
+        )
 
 
 def _cleaned(request: Request, clean: Clean, phrase_ids: PhraseIds) -> Request:

@@ -24,7 +24,7 @@ from seq2see.runs.folder import Run
 from seq2see.search import Hypothesis, Result, SearchConfig
 from seq2see.session.constraints import make_glossary
 from seq2see.session.decoding import Decoding
-from seq2see.session.tasks import Task, make_tasks, origin_of
+from seq2see.session.tasks import DecodingTask, make_tasks, origin_of
 from seq2see.session.terms import NO_ATTENTION, NO_SOURCE, NOT_LOOKED_AT, DecodedText, UnknownTerm, fill
 from seq2see.session.translation import Maps, Request, Translation, consensus, join, join_maps
 from seq2see.text import Encoding, Tokenizer, normalise
@@ -288,7 +288,7 @@ class Translator:
                 whole = done[0] if len(done) == 1 else join(requests[place].text, done)
                 yield place, consensus(whole) if agree else whole
 
-    def _translated(self, tasks: Sequence[Task], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
+    def _translated(self, tasks: Sequence[DecodingTask], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
         """(number of the task, its translation) as each batch is finished."""
         for number, task in enumerate(tasks):
             if not task.part.text:
@@ -302,7 +302,7 @@ class Translator:
             for number, result in zip(numbers, results, strict=True):
                 yield number, self._translation(tasks[number], result)
 
-    def _asked_again(self, task: Task, made: Translation, decoding: Decoding) -> Translation:
+    def _asked_again(self, task: DecodingTask, made: Translation, decoding: Decoding) -> Translation:
         """Where nothing was said for an unknown term: with an `<unk>` for it, if that gives the term a place."""
         unsaid = _missing(made, NOT_LOOKED_AT)
         if not unsaid:
@@ -314,14 +314,14 @@ class Translator:
             return made
         return other if len(_missing(other)) < len(_missing(made)) else made
 
-    def _translation(self, task: Task, result: Result | None) -> Translation:
+    def _translation(self, task: DecodingTask, result: Result | None) -> Translation:
         if result is None:  # white space alone: it means the same in every language
             return Translation(task.request.text, task.part.before + task.part.after, 0.0)
         nbest = [self._of_hypothesis(task, hypothesis) for hypothesis in result.hypotheses]
         record = None if result.record is None else tuple(result.record)
         return replace(nbest[0], nbest=tuple(nbest), record=record)
 
-    def _of_hypothesis(self, task: Task, hypothesis: Hypothesis) -> Translation:
+    def _of_hypothesis(self, task: DecodingTask, hypothesis: Hypothesis) -> Translation:
         source, ids = task.request.text, list(hypothesis.tokens)
 
         @cache
@@ -343,7 +343,9 @@ class Translator:
             spell=self.pieces,
         )
 
-    def _with_terms(self, task: Task, ids: list[int], maps: Callable[[], Maps]) -> tuple[str, list[UnknownTerm]]:
+    def _with_terms(
+        self, task: DecodingTask, ids: list[int], maps: Callable[[], Maps]
+    ) -> tuple[str, list[UnknownTerm]]:
         """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
         request = task.request
         prefix = self._phrase_ids(request.prefix) if request.prefix else []
