@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seq2see.cli.saying import say
+from seq2see.cli.shell.messages import say
 from seq2see.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:

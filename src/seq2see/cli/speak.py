@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_recordings, check_run
-from seq2see.cli.options import Encoding
+from seq2see.cli.shell.checking import check_recordings, check_run
+from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, DataError
 
 if TYPE_CHECKING:

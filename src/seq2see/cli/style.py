@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_recordings, check_run
+from seq2see.cli.shell.checking import check_recordings, check_run
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def show_style(
         Path | None, typer.Option("--out", "-o", help="Of --sweep: a picture, .png .svg .pdf.", show_default=False)
     ] = None,
 ) -> None:
-    """Show the weights of the style tokens, a row for each recording and head, with tabs between.
+    """Show the weights of the style tokens.
+
+    A row for each recording and head, with tabs between.
 
     \b
     seq2see style runs/voice low.wav high.wav

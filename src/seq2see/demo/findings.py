@@ -86,7 +86,7 @@ def _translate(translator: Translator, test: Sequence[Example]) -> list[Translat
 def _trained(run: Path, translator: Translator) -> Trained:
     """Summed up from what training wrote down, so that it is there for a run of yesterday as well."""
     seconds = [float(entry["seconds"]) for entry in read_metrics(run) if is_number(entry.get("seconds"))]
-    return Trained(parameters(translator.runs[0].model), len(seconds), sum(seconds))
+    return Trained(parameters(translator.model), len(seconds), sum(seconds))
 
 
 def choose_sentence(test: Sequence[Example], translations: Sequence[Translation]) -> Translation:

@@ -43,10 +43,10 @@ def look_all(
                 # Both as they were written: an unknown word stays a word, whatever its id would say.
                 source, target = (side.encode(text) for side, text in zip(run.tokenizers, cleaned[place], strict=True))
                 maps[place] = attention_map(looks, kind, source, target, row=row)
-        for found in maps:
-            if found is None:
+        for whole in maps:
+            if whole is None:
                 raise ConfigError(f"{run.path}: {translator.family} has no attention of kind '{kind}' to look at")
-            yield found
+            yield whole
 
 
 def _batches(sizes: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
