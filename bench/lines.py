@@ -50,7 +50,9 @@ def translate(run: Path, source: Path, out: Path, workers: int) -> tuple[float, 
     """Seconds, and (lines written, megabytes) over time."""
     command = [sys.executable, "-m", "seq2see", "translate", str(run), str(source), "-o", str(out), "--beam", "1"]
     began = time.monotonic()
-    child = subprocess.Popen([*command, "--workers", str(workers), "--max-length", "12"], stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(
+        [*command, "--workers", str(workers), "--search", "max_length=12"], stderr=subprocess.DEVNULL
+    )
     process, part = psutil.Process(child.pid), out.with_name(out.name + ".part")
     usage: list[tuple[int, float]] = []
     written = offset = 0

@@ -28,7 +28,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from seq2see.speech import audio
 from seq2see.speech.corpus.recordings import record
 from seq2see.speech.corpus.sources import read_corpus
-from seq2see.speech.model.task import Exam, VoiceTask, padded_ids
+from seq2see.speech.model.task import HeldOut, VoiceTask, padded_ids
 from seq2see.speech.synthesis import Voice
 
 GOAL = 5.0
@@ -60,10 +60,10 @@ def training(voice: Voice, run: Path, updates: int) -> dict[str, float]:
             longest=config.lessons.longest,
             counting=lambda _: None,
         )
-    exam = Exam(recordings, recordings, [])
+    exam = HeldOut(recordings, recordings, [])
     task = VoiceTask(voice.model, recordings, exam, seed=0, samples=run, device=torch.device("cpu"))
     task.plan(1000)
-    lessons = [task.lesson(rows) for rows in task.everything()[: updates + 1]]
+    lessons = [task.batch(rows) for rows in task.everything()[: updates + 1]]
     voice.model.train()
     times, frames = [], 0
     for number, lesson in enumerate(lessons):

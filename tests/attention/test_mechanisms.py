@@ -26,10 +26,10 @@ from seq2see.attention import (
     MultiHead,
     ScaledDot,
 )
-from seq2see.attention.multihead import SCORES
 from seq2see.attention.normalise import NORMALISERS
 from seq2see.attention.positions import POSITIONS
 from seq2see.attention.scopes import SCOPES
+from seq2see.attention.scores import SCORES
 
 QUERY = 4
 OTHER = 3  # the width of keys wherever it may differ from that of the query
@@ -245,6 +245,14 @@ def test_gradients_are_those_of_finite_differences(case: str, normaliser: str, s
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
+
+
+@every_case
+def test_output_dim_is_the_width_of_the_context(case: str) -> None:
+    attention = CASES[case]()
+    with torch.no_grad():
+        context, _ = attention(torch.randn(2, 3, attention.query_dim), torch.randn(2, 5, attention.key_dim))
+    assert context.shape == (2, 3, attention.output_dim)
 
 
 @every_case

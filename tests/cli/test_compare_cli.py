@@ -83,7 +83,7 @@ def test_a_run_and_a_file_and_two_runs(folder: Path, capsys: pytest.CaptureFixtu
     for name in ("rnn", "luong"):
         assert seq2see("train", "test.tsv", "--model", name, "--out", name, *fast) == 0
     capsys.readouterr()
-    quick = ("--limit", "6", "--beam", "1", "--max-length", "12", "--json")
+    quick = ("--limit", "6", "--beam", "1", "--search", "max_length=12", "--json")
     assert seq2see("evaluate", "rnn", "test.tsv", "--output", "rnn.en", *quick) == 0
     capsys.readouterr()
     one = json.loads(_said(capsys, "compare", "rnn", "luong", "test.tsv", *quick))

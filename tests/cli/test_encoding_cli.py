@@ -44,7 +44,7 @@ def write(name: str, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-SHORT = ("--beam", 1, "--max-length", 8)
+SHORT = ("--beam", 1, "--search", "max_length=8")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "cp949", "utf-16-le"])

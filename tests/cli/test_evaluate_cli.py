@@ -121,7 +121,7 @@ def test_scoring_needs_no_torch(folder: Path) -> None:
 
 def test_a_run_is_scored_on_the_unseen_split(copy_run: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = (str(copy_run), "builtin:copy", "--limit", "12", "--beam", "1", "--metric", "chrf,per")
-    found = told(capsys, *words, "--output", "kept.txt", "--length-penalty", "none")
+    found = told(capsys, *words, "--output", "kept.txt", "--search", "length_penalty=none")
     pairs = list(examples("copy", "test", limit=12))
     kept = (folder / "kept.txt").read_text(encoding="utf-8").splitlines()
     run = load_run(copy_run)
@@ -189,7 +189,7 @@ def test_mistakes_get_one_line(
 
 
 def test_a_search_that_cannot_be_is_refused(copy_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(capsys, str(copy_run), "builtin:copy", "--limit", "2", "--length-penalty", "long")
+    said = refused(capsys, str(copy_run), "builtin:copy", "--limit", "2", "--search", "length_penalty=long")
     assert "length_penalty" in said
 
 

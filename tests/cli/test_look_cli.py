@@ -35,14 +35,14 @@ def seq2see(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 def shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Path, *options: object) -> AttentionMap:
     out = tmp_path / "map.json"
-    assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 8, "-o", out, *options) == 0
+    assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=8", "-o", out, *options) == 0
     return AttentionMap.load(out)
 
 
 def test_the_terminal_shows_words_and_weights(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 8) == 0
+    assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=8") == 0
     told = capsys.readouterr().out
     assert all(word in told for word in TEXT.split())
     assert "★" in told
@@ -70,13 +70,13 @@ def test_every_rank_has_its_own_map(run: Path, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("suffix", ["html", "svg", "png", "pdf", "tsv", "npz", "txt"])
 def test_every_kind_of_file(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     out = tmp_path / f"map.{suffix}"
-    assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 6, "-o", out) == 0
+    assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=6", "-o", out) == 0
     assert out.stat().st_size > 100
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
 def test_what_if(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["look", run, TEXT, "--max-length", 6, "--json", "--level", "word"]
+    given = ["look", run, TEXT, "--search", "max_length=6", "--json", "--level", "word"]
     assert seq2see(monkeypatch, *given, "--force", "1:학생=1.0", "--mean") == 0
     captured = capsys.readouterr()
     assert "as it is" in captured.err
@@ -100,7 +100,7 @@ def test_what_was_said_tells_where_it_looked(run: Path, tmp_path: Path, monkeypa
 def test_a_second_opinion_and_the_beam(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 6, "--occlusion", "--tree") == 0
+    assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=6", "--occlusion", "--tree") == 0
     told = capsys.readouterr().out
     assert "less likely" in told
     assert "beam search" in told
@@ -130,7 +130,7 @@ def test_mistakes_get_one_line(
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 4, *options) == 2
+    assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=4", *options) == 2
     told = capsys.readouterr().err
     assert said in told
     assert told.count("\n") == 1
@@ -167,13 +167,13 @@ def test_what_it_did_not_write_stays(
     assert pairs.read_text() == f"{TEXT}\tI am a student .\n"
     assert (run / "config.json").read_bytes() == config
     for _ in range(2):
-        assert seq2see(monkeypatch, "look", run, TEXT, "--max-length", 4, "-o", tmp_path / "own.html") == 0
+        assert seq2see(monkeypatch, "look", run, TEXT, "--search", "max_length=4", "-o", tmp_path / "own.html") == 0
 
 
 def test_a_family_without_attention_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert seq2see(monkeypatch, "look", make_run(tmp_path / "rnn", "rnn"), TEXT, "--max-length", 4) == 2
+    assert seq2see(monkeypatch, "look", make_run(tmp_path / "rnn", "rnn"), TEXT, "--search", "max_length=4") == 2
     assert "rnn has no cross attention to look at: it speaks from one vector" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.cli import main
-from seq2see.cli.saying import say
+from seq2see.cli.shell.messages import say
 from seq2see.errors import ConfigError, DataError, MissingExtraError, printable
 
 ODD = "a\x1b]0;owned\x07\x1b[2J\n\u202eb\x9b.tsv"

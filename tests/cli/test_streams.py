@@ -76,7 +76,7 @@ def test_closed_streams_that_are_not_needed_do_no_harm(
     out = source.with_name("out.txt")
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)
-    assert seq2see(monkeypatch, "translate", run, source, "-o", out, "--max-length", 4) == 0
+    assert seq2see(monkeypatch, "translate", run, source, "-o", out, "--search", "max_length=4") == 0
     sys.stderr.close()  # the one that stood in for it
     assert out.read_bytes().count(b"\n") == 2
 
@@ -174,7 +174,19 @@ def test_no_worker_outlives_the_command(run: Path, tmp_path: Path, number: signa
     """Killed, it cannot tell them; interrupted, it keeps what they have done."""
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("".join(f"{SOURCES[place % 4]} {place}\n" for place in range(400_000)))
-    words = ["translate", str(run), str(source), "-o", str(out), "--workers", "2", "--beam", "1", "--max-length", "4"]
+    words = [
+        "translate",
+        str(run),
+        str(source),
+        "-o",
+        str(out),
+        "--workers",
+        "2",
+        "--beam",
+        "1",
+        "--search",
+        "max_length=4",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "seq2see", *words],
         stderr=subprocess.PIPE,

@@ -52,7 +52,7 @@ NASTY = [
 def test_as_many_lines_out_as_in(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_bytes("\n".join(NASTY).encode() + b"\n\xff\xfe broken\n")
-    given = ["--max-length", 20, "--encoding", "utf-8-replace"]
+    given = ["--search", "max_length=20", "--encoding", "utf-8-replace"]
     assert seq2see(monkeypatch, "translate", run, source, "--out", out, *given) == 0
     content = out.read_bytes().decode()
     assert content.endswith("\n")
@@ -86,11 +86,26 @@ def test_standard_input_to_standard_output(run: Path) -> None:
 def test_alternatives_and_json(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.txt"
     source.write_text("나는\n\n너는\n")
-    assert seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "n", "--nbest", 3, "--max-length", 6) == 0
+    assert (
+        seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "n", "--nbest", 3, "--search", "max_length=6")
+        == 0
+    )
     rows = [line.split("\t") for line in (tmp_path / "n").read_text().split("\n")[:-1]]
     assert [len(row) for row in rows] == [3, 1, 3]
     assert (
-        seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "j", "--nbest", 3, "--max-length", 6, "--json")
+        seq2see(
+            monkeypatch,
+            "translate",
+            run,
+            source,
+            "-o",
+            tmp_path / "j",
+            "--nbest",
+            3,
+            "--search",
+            "max_length=6",
+            "--json",
+        )
         == 0
     )
     told = [json.loads(line) for line in (tmp_path / "j").read_text().split("\n")[:-1]]
@@ -104,7 +119,7 @@ def test_alternatives_and_json(run: Path, tmp_path: Path, monkeypatch: pytest.Mo
 def test_all_cores_give_the_same_file(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.txt"
     source.write_text("".join(f"{SOURCES[number % 4]} {number}\n" for number in range(1500)) + "\nlast")
-    common = ["translate", run, source, "--beam", 1, "--max-length", 5]
+    common = ["translate", run, source, "--beam", 1, "--search", "max_length=5"]
     assert seq2see(monkeypatch, *common, "-o", tmp_path / "one", "--workers", 1) == 0
     assert seq2see(monkeypatch, *common, "-o", tmp_path / "two", "--workers", 2) == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -125,7 +140,8 @@ def test_a_glossary(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_samples_repeat(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in.txt").write_text("나는\n" * 5)
     for name in "ab":
-        given = ["--sample", "--seed", 7, "--top-k", 20, "--temperature", 0.9, "-o", tmp_path / name]
+        given = ["--sample", "--search", "seed=7", "--search", "top_k=20"]
+        given += ["--search", "temperature=0.9", "-o", tmp_path / name]
         assert seq2see(monkeypatch, "translate", run, tmp_path / "in.txt", *given) == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert len(set((tmp_path / "a").read_text().split("\n"))) > 2
@@ -137,7 +153,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("".join(f"{SOURCES[number % 4]} {number}\n" for number in range(400_000)))
     command = [sys.executable, "-m", "seq2see", "translate", str(run), str(source), "-o", str(out), "--beam", "1"]
-    words = [*command, "--workers", "1", "--max-length", "4"]
+    words = [*command, "--workers", "1", "--search", "max_length=4"]
     # A shell that starts tests in the background lets them ignore Ctrl-C, and their children with them.
     process = subprocess.Popen(
         words, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -158,7 +174,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
     source.write_text("".join(f"{SOURCES[number % 4]} {number}\n" for number in range(read + 40)))  # enough to compare
     with part.open("ab") as file:
         file.write(b"half a li")
-    given = ["--beam", 1, "--workers", 1, "--max-length", 4]
+    given = ["--beam", 1, "--workers", 1, "--search", "max_length=4"]
     assert seq2see(monkeypatch, "translate", run, source, "-o", out, *given, "--resume") == 0
     assert seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "whole", *given) == 0
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
@@ -231,9 +247,9 @@ def test_a_tokenizer_that_makes_the_library_panic(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--top-k", "5"], "--top-k is for --sample"),
-        (["--length-penalty", "long"], "length_penalty = 'long'"),
-        (["--sample", "--coverage", "-1"], "coverage"),
+        (["--search", "top_k=5"], "--search top_k is for --sample"),
+        (["--search", "length_penalty=long"], "length_penalty = 'long'"),
+        (["--sample", "--search", "coverage=-1"], "coverage"),
         (["--format", "docx"], "--format docx: expected one of"),
         (["--resume"], "needs --out"),
         (["--resume", "-o", "nothing-here"], "nothing to resume"),

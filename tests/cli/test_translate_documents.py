@@ -47,7 +47,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def translate(
     monkeypatch: pytest.MonkeyPatch, run: Path, source: Path, out: Path, *options: str, expected: int = 0
 ) -> None:
-    words = ["translate", str(run), str(source), "-o", str(out), "--beam", "2", "--max-length", "24", *options]
+    words = ["translate", str(run), str(source), "-o", str(out), "--beam", "2", "--search", "max_length=24", *options]
     monkeypatch.setattr(sys, "argv", ["seq2see", *words])
     with pytest.raises(SystemExit) as ended:
         main()

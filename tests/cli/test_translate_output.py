@@ -79,7 +79,7 @@ FORMATS: dict[str, Callable[[Sequence[str]], str]] = {
     "a.srt": as_srt,
     "a.jsonl": as_jsonl,
 }
-QUICK = ("--beam", "1", "--max-length", "6")
+QUICK = ("--beam", "1", "--search", "max_length=6")
 
 
 @pytest.fixture(params=FORMATS)
@@ -177,12 +177,12 @@ class Counted:
         monkeypatch.setattr(decoding, "BATCH_ROWS", (4, 4))
         decode = Decoding.decode
 
-        def counted(this: Decoding, requests: Sequence[Any]) -> Any:
+        def counted(this: Decoding, requests: Sequence[Any], sources: Sequence[Any]) -> Any:
             if self._batches == self.stop_at:
                 raise KeyboardInterrupt
             self._batches += 1
             self.texts += [request.text for request in requests]
-            return decode(this, requests)
+            return decode(this, requests, sources)
 
         monkeypatch.setattr(Decoding, "decode", counted)
 
@@ -195,7 +195,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return Counted(monkeypatch)
 
 
-@pytest.mark.parametrize("sampled", [(), ("--sample", "--seed", "3")])
+@pytest.mark.parametrize("sampled", [(), ("--sample", "--search", "seed=3")])
 def test_ctrl_c_keeps_what_is_done_and_resume_does_not_do_it_again(
     run: Path,
     source: Path,
@@ -317,14 +317,14 @@ def test_resume_goes_on_with_the_same_settings_only(
     out, terms = source.with_name("out"), source.with_name("terms.tsv")
     terms.write_text("학생\tpupil\n")
     words = ["translate", run, source, "-o", out, "--beam", "1"]
-    interrupted(seq2see, decoded, *words, "--max-length", "6")
+    interrupted(seq2see, decoded, *words, "--search", "max_length=6")
     changes: list[tuple[list[object], str]] = [
-        (["translate", other_run, *words[2:], "--max-length", "6"], "run"),
-        ([*words, "--max-length", "5"], "max_length 6, not 5"),
-        ([*words, "--max-length", "6", "--beam", "2"], "beam 1, not 2"),
-        ([*words, "--max-length", "6", "--prefix", "Well"], "prefix"),
-        ([*words, "--max-length", "6", "--constraints", terms], "constraints"),
-        ([*words, "--max-length", "6", "--with", other_run], "run"),
+        (["translate", other_run, *words[2:], "--search", "max_length=6"], "run"),
+        ([*words, "--search", "max_length=5"], "max_length 6, not 5"),
+        ([*words, "--search", "max_length=6", "--beam", "2"], "beam 1, not 2"),
+        ([*words, "--search", "max_length=6", "--prefix", "Well"], "prefix"),
+        ([*words, "--search", "max_length=6", "--constraints", terms], "constraints"),
+        ([*words, "--search", "max_length=6", "--with", other_run], "run"),
     ]
     for changed, what in changes:
         capfd.readouterr()
@@ -333,7 +333,7 @@ def test_resume_goes_on_with_the_same_settings_only(
         assert what in message
         assert message.count("\n") == 1
         assert not decoded.texts
-    assert seq2see(*words, "--max-length", "6", "--resume") == 0
+    assert seq2see(*words, "--search", "max_length=6", "--resume") == 0
 
 
 def test_resume_does_not_go_on_with_a_part_that_was_changed(
@@ -378,7 +378,17 @@ def test_a_report_lists_what_deserves_a_look(
 
     monkeypatch.setattr(Tokenizer, "decode", lambda self, ids: "")
     (tmp_path / "in.txt").write_text("나는\n\n   \n너는\n")
-    words = ["translate", run, tmp_path / "in.txt", "-o", tmp_path / "out.txt", "--beam", "1", "--max-length", "3"]
+    words = [
+        "translate",
+        run,
+        tmp_path / "in.txt",
+        "-o",
+        tmp_path / "out.txt",
+        "--beam",
+        "1",
+        "--search",
+        "max_length=3",
+    ]
     assert seq2see(*words, "--report", tmp_path / "look.tsv") == 0
     message = capfd.readouterr().err
     assert "2 empty (line 1, 4)" in message
@@ -403,7 +413,7 @@ def test_a_report_on_a_document(
     monkeypatch.setattr(Tokenizer, "decode", lambda self, ids: said)
     source = tmp_path / "a.jsonl"
     source.write_text(as_jsonl(["나는 %s 학생", "그는"]) + "{bad\n" + as_jsonl(["너는 선생님"]), encoding="utf-8")
-    words = ["translate", run, source, "-o", tmp_path / "out", "--beam", "1", "--max-length", "9"]
+    words = ["translate", run, source, "-o", tmp_path / "out", "--beam", "1", "--search", "max_length=9"]
     assert seq2see(*words) == 0
     message = capfd.readouterr().err
     assert "0 translated" in message

@@ -2,6 +2,7 @@
 
 import gzip
 import inspect
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,8 @@ import pytest
 import typer
 
 from seq2see.cli import app, main
+from seq2see.cli.shell.search import MOVED
+from seq2see.search import SearchConfig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 from folders import SOURCES, TARGETS, make_run
@@ -126,25 +129,81 @@ def test_a_mistyped_option_names_what_is_like_it(
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"),
+    ("name", "value", "said"),
     [
-        ("--alpha", "inf", "alpha = inf: input should be a finite number"),
-        ("--alpha", "nan", "alpha = nan: input should be a finite number"),
-        ("--alpha", "1e308", "alpha = 1e+308: input should be less than or equal to 10"),
-        ("--coverage", "inf", "coverage = inf: input should be a finite number"),
-        ("--coverage", "1e308", "coverage = 1e+308: input should be less than or equal to 1000000"),
-        ("--diversity", "nan", "diversity = nan: input should be a finite number"),
-        ("--temperature", "inf", "temperature = inf: input should be a finite number"),
-        ("--top-p", "nan", "top_p = nan: input should be a finite number"),
+        ("alpha", "inf", "alpha = inf: input should be a finite number"),
+        ("alpha", "nan", "alpha = nan: input should be a finite number"),
+        ("alpha", "1e308", "alpha = 1e+308: input should be less than or equal to 10"),
+        ("coverage", "inf", "coverage = inf: input should be a finite number"),
+        ("coverage", "1e308", "coverage = 1e+308: input should be less than or equal to 1000000"),
+        ("diversity", "nan", "diversity = nan: input should be a finite number"),
+        ("temperature", "inf", "temperature = inf: input should be a finite number"),
+        ("top_p", "nan", "top_p = nan: input should be a finite number"),
     ],
 )
 def test_numbers_are_finite(
-    option: str, value: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, value: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sample = ["--sample"] if option in ("--temperature", "--top-p") else []
-    given = ["translate", place / "runs/ko-en", place / "news.ko", option, value, *sample]
+    sample = ["--sample"] if name in ("temperature", "top_p") else []
+    given = ["translate", place / "runs/ko-en", place / "news.ko", "--search", f"{name}={value}", *sample]
     assert seq2see(monkeypatch, *given) == 2
     assert capsys.readouterr().err == f"seq2see: {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("alhpa=0.8", "--search alhpa=0.8: unknown setting 'alhpa'; did you mean 'alpha'?"),
+        ("no_repeat=3", "--search no_repeat=3: unknown setting 'no_repeat'; did you mean 'no_repeat_ngram'?"),
+        ("alpha", "--search alpha: expected a name and a value, such as max_length=80"),
+        ("beam=3", "--search beam=3: beam has an option of its own, --beam"),
+        ("sample=true", "--search sample=true: sample has an option of its own, --sample"),
+        ("max_length=0", "max_length = 0: input should be greater than or equal to 1"),
+        ("groups=2", "groups = 2 does not divide beam = 5"),
+    ],
+)
+def test_a_wrong_search_setting_is_one_line(
+    change: str, said: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["translate", place / "runs/ko-en", place / "news.ko", "--search", change]
+    assert seq2see(monkeypatch, *given) == 2
+    assert capsys.readouterr().err == f"seq2see: {said}\n"
+
+
+@pytest.mark.parametrize("option", MOVED)
+def test_an_option_of_before_says_what_it_is_now(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert seq2see(monkeypatch, "translate", "x", option, "1") == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"Error: {option} is now --search {MOVED[option]}=..."
+    assert MOVED[option] in SearchConfig.model_fields
+
+
+def test_only_verbs_that_search_know_the_options_of_before(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert seq2see(monkeypatch, "align", "x", "y", "--alpha", "1") == 2
+    assert "--search" not in capsys.readouterr().err
+
+
+def test_search_settings_reach_the_search(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    common = ["translate", place / "runs/ko-en", place / "news.ko", "--json"]
+    for most in (2, 5):
+        out = tmp_path / f"{most}.jsonl"
+        assert seq2see(monkeypatch, *common, "--search", f"max_length={most}", "--search", "alpha=1", "-o", out) == 0
+        lengths = [len(json.loads(line)["tokens"]) for line in out.read_text(encoding="utf-8").splitlines()]
+        assert max(lengths) == most
+
+
+def test_no_description_is_cut_in_the_list_of_verbs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert seq2see(monkeypatch, "--help") == 0
+    told = capsys.readouterr().out
+    listed = told[told.index("Commands:") :].splitlines()[1:]
+    assert [line.split()[0] for line in listed] == list(VERBS)
+    assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in listed), told
 
 
 def test_outputs_never_replace_inputs(

@@ -14,7 +14,7 @@ from folders import SOURCES, make_run
 
 import seq2see
 from seq2see.engines import cache, make_engine
-from seq2see.engines.cache import FOLDER, TOLD
+from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import load_run
@@ -65,9 +65,9 @@ def test_an_engine_that_no_longer_fits_is_made_again(run, harm, monkeypatch):
     elif harm == "graph":
         (folder / "step.onnx").write_bytes((folder / "step.onnx").read_bytes()[:-1] + b"x")
     elif harm == "cut short":
-        (folder / TOLD).write_text("{")
+        (folder / MANIFEST).write_text("{")
     else:
-        (folder / TOLD).unlink()
+        (folder / MANIFEST).unlink()
     before = (folder / "step.onnx").read_bytes()
     told: list[str] = []
     engine = make_engine(load_run(run), "onnx", told.append)

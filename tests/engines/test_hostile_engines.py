@@ -20,7 +20,7 @@ from folders import SOURCES, make_run
 import seq2see
 from seq2see import atomic
 from seq2see.engines import cache, make_engine
-from seq2see.engines.cache import FOLDER, TOLD
+from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
 from seq2see.errors import RunError, ShapeError
 from seq2see.runs.folder import load_run
@@ -72,9 +72,9 @@ def graphs_of(run: Path, name: str) -> Graphs:
 def refit(run: Path, name: str = "onnx") -> None:
     """engine.json as if these graphs were its own."""
     folder = run / FOLDER / name
-    told = atomic.read_json(folder / TOLD)
+    told = atomic.read_json(folder / MANIFEST)
     told["files"] = {file: atomic.digest(folder / file) for file in told["files"]}
-    atomic.write_json(folder / TOLD, told)
+    atomic.write_json(folder / MANIFEST, told)
 
 
 def check(run: Path, name: Any = "onnx") -> list[str]:
@@ -243,7 +243,7 @@ def test_a_graph_may_be_no_file(run: Path) -> None:
         lambda path: os.mkfifo(path),
         lambda path: path.symlink_to("/dev/zero"),
     ):
-        for file in ("step.onnx", TOLD):
+        for file in ("step.onnx", MANIFEST):
             (folder / file).unlink()
             place(folder / file)
             assert "making the engine" in check(run)[0]
@@ -268,7 +268,7 @@ def test_engines_that_lie_elsewhere_are_not_written_to(run: Path, tmp_path: Path
     ["[" * 100_000, '{"makers": ' + "9" * 5000, "null", '{"makers": {}, "files": []}', '{"files": "\\ud800"}'],
 )
 def test_an_engine_json_may_hold_anything(run: Path, content: str) -> None:
-    (run / FOLDER / "onnx" / TOLD).write_text(content)
+    (run / FOLDER / "onnx" / MANIFEST).write_text(content)
     assert "making the engine" in check(run)[0]
 
 
@@ -285,8 +285,8 @@ def test_an_engine_that_is_made_wrong_is_refused(
 def test_the_translator_never_speaks_by_another_graph(run: Path, made: tuple[Path, Path]) -> None:
     expected = [one.text for one in seq2see.load(run).translate(SOURCES)]
     shutil.copytree(made[1] / FOLDER / "onnx", run / FOLDER / "onnx", dirs_exist_ok=True)
-    told = atomic.read_json(made[0] / FOLDER / "onnx" / TOLD)
-    atomic.write_json(run / FOLDER / "onnx" / TOLD, told)
+    told = atomic.read_json(made[0] / FOLDER / "onnx" / MANIFEST)
+    atomic.write_json(run / FOLDER / "onnx" / MANIFEST, told)
     refit(run)
     translator = seq2see.load(run, engine="onnx", say=lambda _: None)
     assert [one.text for one in translator.translate(SOURCES)] == expected

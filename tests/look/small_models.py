@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seq2see.attention import Attention
 from seq2see.data import Batch
 from seq2see.models import Model, build
 from seq2see.vocabulary import EOS
@@ -90,6 +91,10 @@ def model_of(variant: str, dtype: torch.dtype = torch.float64) -> Model[Any, Any
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     return model.to(dtype).eval()
+
+
+def attentions(model: Model[Any, Any]) -> dict[tuple[str, int], Attention]:
+    return {layer.place: layer.module for layer in model.attentions()}
 
 
 def stepped(model: Model[Any, Any], batch: Batch) -> Tensor:

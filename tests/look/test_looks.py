@@ -10,7 +10,7 @@ from map_making import sums_to_one
 
 from seq2see.data import Batch
 from seq2see.errors import ConfigError, ShapeError
-from seq2see.look import AttentionMap, attention_map
+from seq2see.look import AttentionMap, attention_map, attention_maps
 from seq2see.look.map.side import shifted, side_of
 from seq2see.models import Look, Model, build
 from seq2see.text import Encoding, Tokenizer, TokenizerConfig
@@ -74,6 +74,19 @@ def test_every_family_and_kind_gives_its_weights(family: str, kind: Any) -> None
     assert sums_to_one(found)
     assert sums_to_one(found.words())
     assert sums_to_one(found.mean())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_kinds_come_from_one_pass(family: str) -> None:
+    looks = looks_of(family, [(KOREAN, ENGLISH)])
+    source, target = tokenizer().encode(KOREAN), tokenizer().encode(ENGLISH)
+    maps = attention_maps(looks, source, target)
+    assert set(maps) == {kind for name, kind in SHAPES if name == family}
+    for kind, shown in maps.items():
+        single = attention_map(looks, kind, source, target)
+        assert single is not None
+        assert (shown.kind, shown.source, shown.target) == (kind, single.source, single.target)
+        np.testing.assert_array_equal(shown.weights, single.weights)
 
 
 @pytest.mark.parametrize("family", ["rnn", "bytenet"])

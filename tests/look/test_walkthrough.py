@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from small_models import ATTENTIVE, BATCH, FAMILIES, SOURCE, TARGET, UNATTENTIVE, WORDS, batch_of, model_of
+from small_models import ATTENTIVE, BATCH, FAMILIES, SOURCE, TARGET, UNATTENTIVE, WORDS, attentions, batch_of, model_of
 from torch import Tensor
 
 from seq2see.attention import Additive, Cosine, Location, LocationAware, MultiHead, normalise
+from seq2see.attention.formula import Formula
 from seq2see.attention.scopes import LocalPredictive
 from seq2see.errors import ConfigError
-from seq2see.look.explain.formulas import Formula
 from seq2see.look.explain.render import number
 from seq2see.look.explain.walkthrough import AttentionWalk, Walkthrough, explain
-from seq2see.look.intervene.hooks import attentions, mechanism_of
 from seq2see.look.intervene.whatif import Ablate, Force, Scale, what_if
 from seq2see.models import Model
 from seq2see.models.luong import LuongState
@@ -75,7 +74,7 @@ class Recorded(NamedTuple):
 def record(model: Model[Any, Any], layer: int, step: int) -> Recorded:
     """Watches `attend`, `attend_heads`, `score` and `normalise` from outside while the model says the target."""
     attention = attentions(model)["cross", layer]
-    mechanism = mechanism_of(attention)
+    mechanism = attention.scorer
     calls: dict[str, list[Any]] = {"score": [], "heads": [], "normalise": [], "attend": []}
 
     def watch(name: str, original: Any) -> Any:
@@ -204,7 +203,7 @@ def test_the_default_is_the_last_layer_and_the_first_head(variant: str) -> None:
 def test_the_parts_of_a_score_are_recorded_ones(variant: str, step: int) -> None:
     """Outputs of the mechanism's own modules, caught by hooks while the model speaks."""
     model = model_of(variant, F32)
-    mechanism = mechanism_of(attentions(model)["cross", cross_layers(model)[-1]])
+    mechanism = attentions(model)["cross", cross_layers(model)[-1]].scorer
     seen: dict[str, list[Tensor]] = {}
     hooks = [
         part.register_forward_hook(lambda _m, _i, out, name=name: seen.setdefault(name, []).append(out))
@@ -644,7 +643,7 @@ def test_explaining_leaves_the_model_as_it_was(variant: str) -> None:
     before = model(BATCH).logits
     explain(model, SOURCE, TARGET, 2)
     assert torch.equal(model(BATCH).logits, before)
-    assert all(mechanism_of(attention).hook is None for attention in attentions(model).values())
+    assert all(attention.scorer.hook is None for attention in attentions(model).values())
 
 
 def test_an_empty_target_has_one_step_which_ends() -> None:

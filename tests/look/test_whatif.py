@@ -5,19 +5,17 @@ from typing import Any
 
 import pytest
 import torch
-from small_models import ATTENTIVE, BATCH, FAMILIES, PAIR, SOURCE, batch_of, model_of, stepped
+from small_models import ATTENTIVE, BATCH, FAMILIES, PAIR, SOURCE, attentions, batch_of, model_of, stepped
 from torch import Tensor
 
 from seq2see.attention import MultiHead
 from seq2see.data import Batch
 from seq2see.errors import ConfigError, Seq2SeeError, ShapeError
-from seq2see.look.intervene.hooks import attentions, mechanism_of
 from seq2see.look.intervene.whatif import (
     Ablate,
     Edit,
     Force,
     Scale,
-    heads_of,
     parse_ablation,
     parse_edits,
     parse_force,
@@ -74,7 +72,7 @@ def test_the_given_model_is_not_touched(variant: str) -> None:
     stepped(changed, BATCH)
     assert torch.equal(model(BATCH).logits, before)
     assert all(torch.equal(now.weights, then.weights) for now, then in zip(model.look(BATCH), looks, strict=True))
-    assert all(mechanism_of(attention).hook is None for attention in attentions(model).values())
+    assert all(attention.scorer.hook is None for attention in attentions(model).values())
 
 
 @LOOKING
@@ -113,11 +111,11 @@ def test_a_source_that_is_not_looked_at_does_not_matter(variant: str) -> None:
 def test_one_head_off_adds_nothing_of_its_own(variant: str) -> None:
     model = model_of(variant)
     for (kind, layer), attention in attentions(model).items():
-        for head in range(heads_of(attention)):
+        for head in range(attention.heads):
             changed = what_if(model, [Ablate(kind, layer, head)])
             looks = {(look.kind, look.layer): look.weights for look in changed.look(BATCH)}
             assert not looks[kind, layer][:, head].any()
-            others = [number for number in range(heads_of(attention)) if number != head]
+            others = [number for number in range(attention.heads) if number != head]
             assert all(looks[kind, layer][:, number].any() for number in others)
             assert (changed(BATCH).logits - model(BATCH).logits).abs().max() > 1e-9, (kind, layer, head)
             close(stepped(changed, BATCH), changed(BATCH).logits)
@@ -167,7 +165,7 @@ def test_a_one_hot_row_takes_that_value_home(variant: str) -> None:
         for (kind, _), attention in attentions(changed).items():
             if kind != "cross":
                 continue
-            mechanism = mechanism_of(attention)
+            mechanism = attention.scorer
             original = mechanism.attend_heads
 
             def watched(query: Tensor, prepared: Any, *, original: Any = original, **given: Any) -> Any:

@@ -12,7 +12,7 @@ from map_making import maps, of_matrix, random_map, relaxed, side_of_words
 
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.evaluate.alignment import Gold, flipped, score_alignments
-from seq2see.look import AttentionMap, Best, best_head, head_errors, load_best, save_best
+from seq2see.look import AttentionMap, Best, best_head, choose_head, head_errors, load_best, save_best
 from seq2see.look.map.alignment import METHODS, agreed, balanced, grow_diagonal
 
 permutations = st.integers(1, 6).flatmap(lambda size: st.permutations(range(size)))
@@ -249,3 +249,17 @@ def test_a_newer_choice_says_so(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2}))
     with pytest.raises(RunError, match="newer"):
         load_best(path)
+
+
+def test_a_chosen_head_is_remembered_and_maps_are_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "alignment.json"
+    attention = of_matrix(np.eye(3).tolist())
+    assert not choose_head(path, [attention], remember=False).how.startswith("remembered")
+    assert load_best(path) is None
+    chosen = choose_head(path, iter([attention]), None, iter([attention]), reverse_name="runs/en-ko")
+    assert chosen.how == "agrees most with runs/en-ko on 1 pairs"
+    assert load_best(path) == chosen.best == Best(0, 0, 0.0)
+    untouched = iter([attention])
+    again = choose_head(path, untouched)
+    assert (again.best, again.how) == (chosen.best, f"remembered in {path}")
+    assert next(untouched) is attention

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from seq2see.attention import Dot, MultiHead, Normaliser, ScoreName, mechanism, normalise
-from seq2see.attention.multihead import SCORES
 from seq2see.attention.normalise import NORMALISERS
 from seq2see.attention.scopes import SCOPES
+from seq2see.attention.scores import SCORES
 from seq2see.data.batch import Batch
 from seq2see.errors import ConfigError, NumericError, ShapeError
 from seq2see.models import FAMILIES, Model, build

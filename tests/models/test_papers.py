@@ -132,7 +132,7 @@ def test_input_feeding_is_what_the_next_step_hears(feeding: bool):
     _, state = model.step(pairs.target_in[:, 0], memory, model.start(memory))
     assert state.fed.shape == (len(pairs), 8 if feeding else 0)
     if feeding:
-        features, _ = model.decoder.step(pairs.target_in[:, 0], memory, model.start(memory))
+        features, _, _ = model.decoder.step(pairs.target_in[:, 0], memory, model.start(memory))
         assert torch.equal(state.fed, features)
     said, _ = model.step(pairs.target_in[:, 1], memory, state)
     deaf, _ = model.step(pairs.target_in[:, 1], memory, state._replace(fed=torch.zeros_like(state.fed)))
@@ -352,7 +352,7 @@ def test_column_t_is_read_at_step_t():
         features, _ = model.decoder(tokens, memory)
         state, steps = model.start(memory), []
         for token in tokens.unbind(dim=1):
-            step, state = model.decoder.step(token, memory, state)
+            step, state, _ = model.decoder.step(token, memory, state)
             steps.append(step)
         return features, torch.stack(steps, dim=1)
 

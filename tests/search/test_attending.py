@@ -45,7 +45,7 @@ def test_it_is_the_step_and_looks_where_look_says(variant: str):
     memory = model.encode(batch.source, batch.source_mask)
     state = plain = model.start(memory)
     for place, tokens in enumerate(batch.target_in.unbind(dim=1)):
-        logits, state, weights = model.attending_step(tokens, memory, state)
+        logits, state, weights = model.step(tokens, memory, state, need_weights=True)
         same, plain = model.step(tokens, memory, plain)
         torch.testing.assert_close(logits, same, rtol=0, atol=1e-10)
         torch.testing.assert_close(weights, expected[:, place], rtol=0, atol=1e-10)
@@ -57,7 +57,7 @@ def found_by(model: Model[Any, Any], given: list[list[int]], config: SearchConfi
         memory = model.encode(batch.source, batch.source_mask)
         start = Covered(model.start(memory), (~batch.source_mask.squeeze(1)).double())
     limits = torch.full((len(given),), 7)
-    return search(covering(model.attending_step), memory, start, config, limits=limits, coverage_of=seen)
+    return search(covering(model.step), memory, start, config, limits=limits, coverage_of=seen)
 
 
 @EACH

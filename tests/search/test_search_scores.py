@@ -58,7 +58,7 @@ def test_coverage_costs_what_was_not_looked_at():
     assert -100 < none < half
 
 
-def attending(tokens: Tensor, memory: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def attending(tokens: Tensor, memory: Tensor, state: Tensor, need_weights: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Says 5 or 6, or ends; looks at the first word for 5, at the second for 6, at nothing new at the end."""
     logits = torch.tensor([[-9.0, -9, 0.9, -9, -9, 1.0, 0.8]]).repeat(len(tokens), 1)
     looked = torch.zeros(len(tokens), 3)

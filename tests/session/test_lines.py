@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.session import lines as module
-from seq2see.session.lines import Lines, from_descriptor, one_line
+from seq2see.session.files import lines as module
+from seq2see.session.files.lines import Lines, from_descriptor, one_line
 
 
 def read(content: bytes, size: int = 7, most: int = 3, encoding: str | None = None) -> tuple[list[list[str]], Lines]:

@@ -13,6 +13,8 @@ from folders import FAMILIES, make_run
 
 import seq2see
 from seq2see.errors import DataError, RunError
+from seq2see.runs.config import VERSION
+from seq2see.runs.folder import read_run_config
 
 QUICK: dict[str, Any] = {"training": {"steps": 2, "threads": 1}}
 PAIRS = [[f"a b {number}", f"{number} b a"] for number in range(60)]
@@ -118,3 +120,10 @@ def test_the_same_call_again_after_an_interruption(tmp_path: Path, monkeypatch: 
             train(PAIRS, out)
     assert (out / "config.json").exists()
     assert train(PAIRS, out).translate("a b 3").text is not None
+
+
+@pytest.mark.parametrize("version", [VERSION + 1, "2", 1.5])
+def test_a_run_of_another_version_says_so(version: Any, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"version": version}))
+    with pytest.raises(RunError, match=f"made by a newer seq2see .format {version!r}; this one reads up to {VERSION}"):
+        read_run_config(tmp_path)

@@ -10,8 +10,8 @@ import pytest
 
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
 from seq2see.formats.remarks import Remark
-from seq2see.session import output as writing
-from seq2see.session.output import OrderedOutput
+from seq2see.session.files import output as writing
+from seq2see.session.files.output import OrderedOutput
 
 PIECES = [f"piece {number}\n".encode() * (number % 4) for number in range(40)]
 SETTINGS = {"beam": 5, "fields": ["source", "target"], "max_length": None}

@@ -15,7 +15,6 @@ from torch import Tensor
 
 import seq2see
 from seq2see.attention.base import Mechanism
-from seq2see.look.intervene.hooks import attentions, mechanism_of
 from seq2see.search import SearchConfig
 from seq2see.session import Translation, Translator
 
@@ -53,7 +52,7 @@ class Recorder:
         self.model = translator.runs[0].model
         self.rows: dict[tuple[int, tuple[int, ...]], Tensor] = {}
         # A mechanism may serve several layers; they are called in their order.
-        cross = {id(mechanism_of(one)) for (kind, _), one in attentions(self.model).items() if kind == "cross"}
+        cross = {id(layer.module.scorer) for layer in self.model.attentions() if layer.kind == "cross"}
         self.seen: list[Tensor] = []
         self.start, self.step = self.model.start, self.model.step
         written = Mechanism.attend_heads

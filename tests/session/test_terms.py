@@ -226,7 +226,7 @@ class Steps:
     """An engine that computes steps and has no map to give, as those of ONNX Runtime."""
 
     def __init__(self, model: Any) -> None:
-        self.encode, self.start, self.step, self.attending_step = model.encode, model.start, model.step, None
+        self.encode, self.start, self.step = model.encode, model.start, model.step
 
 
 def test_ensembles_engines_and_workers(runs: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from seq2see.speech.corpus.aligner import Aligner, best_way, missed, shares
+from seq2see.speech.corpus.aligner import Aligner, best_path, missed, shares
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig, sharpened
 
 MELS = 80
@@ -29,7 +29,7 @@ def test_the_best_way_is_the_best_of_all(seed: int) -> None:
     fit = torch.randn(3, 8, 5)
     for row, size in enumerate(sizes):
         letters[row, :size] = 3
-    found = best_way(fit, letters, torch.tensor(frames))
+    found = best_path(fit, letters, torch.tensor(frames))
     for row, (size, length) in enumerate(zip(sizes, frames, strict=True)):
         best = max(ways(length, size), key=lambda way: sum(float(fit[row, t, s]) for t, s in enumerate(way)))
         assert found[row, :length].tolist() == best
@@ -37,7 +37,7 @@ def test_the_best_way_is_the_best_of_all(seed: int) -> None:
 
 
 def test_fewer_frames_than_letters_go_along_the_diagonal() -> None:
-    found = best_way(torch.randn(1, 6, 9), torch.full((1, 9), 2), torch.tensor([3]))
+    found = best_path(torch.randn(1, 6, 9), torch.full((1, 9), 2), torch.tensor([3]))
     assert found[0].tolist() == [0, 3, 6, 8, 8, 8]
 
 
@@ -66,9 +66,9 @@ def test_it_learns_where_letters_are_said() -> None:
         optimiser.step()
         optimiser.zero_grad()
     ids, mel, frames, truth = spoken(64, 2)
-    way = aligner(ids, mel, frames).way
+    way = aligner(ids, mel, frames).letters
     inside = torch.arange(mel.size(1)) < frames[:, None]
-    untaught = Aligner(12, MELS, 32)(ids, mel, frames).way
+    untaught = Aligner(12, MELS, 32)(ids, mel, frames).letters
     assert (way == truth)[inside].float().mean() > 0.95
     assert (untaught == truth)[inside].float().mean() < 0.8
 
@@ -83,7 +83,7 @@ def test_neighbours_and_padding_do_not_move_letters() -> None:
         length = int(frames[row])
         one = slice(row, row + 1)
         alone = aligner(ids[one, :size], mel[one, :length], frames[one])
-        assert alone.way[0].tolist() == together.way[row, :length].tolist()
+        assert alone.letters[0].tolist() == together.letters[row, :length].tolist()
 
 
 def test_shares_of_a_step() -> None:
@@ -111,8 +111,8 @@ def test_told_what_it_sees_itself_it_says_the_same(tiny: dict[str, Any], attenti
     mel, lengths, crops = torch.rand(2, 24, MELS), torch.tensor([24, 24]), torch.rand(2, 16, MELS)
     with torch.no_grad():
         itself = voice(ids, mel, lengths, crops)
-        told = voice(ids, mel, lengths, crops, way=itself.weights)
-        elsewhere = voice(ids, mel, lengths, crops, way=itself.weights.flip(1))
+        told = voice(ids, mel, lengths, crops, alignment=itself.weights)
+        elsewhere = voice(ids, mel, lengths, crops, alignment=itself.weights.flip(1))
     torch.testing.assert_close(told.frames, itself.frames)
     torch.testing.assert_close(told.refined, itself.refined)
     torch.testing.assert_close(told.stop, itself.stop)
@@ -130,10 +130,10 @@ def test_who_is_alone_is_told_what_its_attention_would_answer(tiny: dict[str, An
     )
     way = shares(torch.arange(24).expand(2, -1) * 5 // 24, 5, 4)
     with torch.no_grad():
-        told = voice(ids, mel, lengths, way=way)
+        told = voice(ids, mel, lengths, alignment=way)
         found = sharpened(told.weights, voice.config.sharpening)
-        alone = voice(ids, mel, lengths, way=way, alone=torch.tensor([True, False]))
-        again = voice(ids, mel, lengths, way=found)
+        alone = voice(ids, mel, lengths, alignment=way, own=torch.tensor([True, False]))
+        again = voice(ids, mel, lengths, alignment=found)
     torch.testing.assert_close(alone.frames, torch.stack([again.frames[0], told.frames[1]]))
     assert not torch.allclose(again.frames[0], told.frames[0])
 

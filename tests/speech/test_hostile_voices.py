@@ -85,7 +85,7 @@ def test_no_size_is_larger_than_the_weights(voice: Path, path: str, value: Any) 
 
     reconfigure(voice, change)
     with pytest.raises(RunError) as caught:
-        seq2see.load(voice)
+        seq2see.load_voice(voice)
     assert "\n" not in str(caught.value)
 
 

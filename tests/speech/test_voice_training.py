@@ -15,7 +15,7 @@ from seq2see.runs.folder import load_run
 from seq2see.speech.corpus.letters import Letters, LettersConfig
 from seq2see.speech.corpus.recordings import Recordings
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
-from seq2see.speech.model.task import Exam, VoiceTask
+from seq2see.speech.model.task import HeldOut, VoiceTask
 from seq2see.speech.training import load_voice, new_config, train_voice
 from seq2see.training.loop import Trainer
 from seq2see.training.reporting import SilentReporter
@@ -169,7 +169,7 @@ def test_a_voice_leaves_nothing_behind_that_blocks_it(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("seq2see.speech.training._exam", pressed)
+        patch.setattr("seq2see.speech.training._held_out", pressed)
         with pytest.raises(KeyboardInterrupt):
             train_voice(config, out, SilentReporter())
     assert not out.exists()
@@ -225,7 +225,7 @@ def task(tiny: dict[str, Any], lengths: list[int]) -> VoiceTask:
     letters = Letters("ab", LettersConfig(kind="characters"))
     frames = np.random.default_rng(0).random((sum(lengths), 80)).astype(np.float16)
     recordings = Recordings(["ab"] * len(lengths), [letters.ids("ab")] * len(lengths), frames, np.cumsum(lengths))
-    exam = Exam(recordings, recordings, [])
+    exam = HeldOut(recordings, recordings, [])
     return VoiceTask(model, recordings, exam, seed=1, samples=Path("unused"), device=torch.device("cpu"))
 
 
@@ -258,7 +258,7 @@ def test_the_curriculum_begins_with_the_shortest(tiny: dict[str, Any]) -> None:
 
 
 def test_a_lesson_is_padded_with_silence_and_ends_with_it(tiny: dict[str, Any]) -> None:
-    lesson = task(tiny, [9, 14]).lesson(np.array([0, 1]))
+    lesson = task(tiny, [9, 14]).batch(np.array([0, 1]))
     assert lesson.steps.tolist() == [3 + 2, 4 + 2]
     assert lesson.mel.shape == (2, 24, 80)
     assert lesson.mel[0, 9:].eq(0).all()
@@ -268,9 +268,9 @@ def test_a_lesson_is_padded_with_silence_and_ends_with_it(tiny: dict[str, Any]) 
 def test_timing_an_update_changes_nothing(tiny: dict[str, Any]) -> None:
     taught = task(tiny, [20, 24])
     before = {name: value.clone() for name, value in taught.model.state_dict().items()}
-    taught.loss(taught.lesson(np.array([0, 1])), 0).total.backward()
+    taught.loss(taught.batch(np.array([0, 1])), 0).total.backward()
     assert all(torch.equal(value, before[name]) for name, value in taught.model.state_dict().items())
-    taught.loss(taught.lesson(np.array([0, 1])), 1)
+    taught.loss(taught.batch(np.array([0, 1])), 1)
     assert taught.model.style is not None
     assert not torch.equal(taught.model.style.mean, before["style.mean"])
 
@@ -279,7 +279,7 @@ def test_a_voice_learns(tiny: dict[str, Any]) -> None:
     """Sixty updates on two utterances bring the loss well down."""
     taught = task(tiny | {"dropout": 0.0, "decoder": 24}, [20, 24])
     taught.plan(1000)
-    lesson = taught.lesson(np.array([0, 1]))
+    lesson = taught.batch(np.array([0, 1]))
     lesson.mel[:, :20, :40] = 0.8
     lesson.mel[:, :20, 40:] = 0.2
     optimiser = torch.optim.Adam(taught.model.parameters(), 1e-2)

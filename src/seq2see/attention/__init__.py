@@ -4,11 +4,21 @@ context, weights = Additive(query_dim=512, key_dim=1024)(query, keys, values, ma
 """
 
 from seq2see.attention.base import Attention, Mechanism, Prepared
-from seq2see.attention.multihead import MultiHead, ScoreName, mechanism
+from seq2see.attention.multihead import MultiHead
 from seq2see.attention.normalise import Normaliser, entmax15, normalise, softmax, sparsemax
 from seq2see.attention.positions import PositionName
 from seq2see.attention.scopes import ScopeName
-from seq2see.attention.scores import Additive, Cosine, Dot, General, Location, LocationAware, ScaledDot
+from seq2see.attention.scores import (
+    Additive,
+    Cosine,
+    Dot,
+    General,
+    Location,
+    LocationAware,
+    ScaledDot,
+    ScoreName,
+    mechanism,
+)
 
 __all__ = [
     "Additive",

@@ -9,16 +9,18 @@ Letters: B batch, H heads, Tq query positions, Tk key positions, Dq/Dk/Dv widths
 Nothing is kept on the module between calls: what evolves while decoding is handed in and out by the caller.
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, Self, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see import masks
+from seq2see.attention.formula import Formula
 from seq2see.attention.normalise import Normaliser, check_normaliser, normalise
 from seq2see.attention.scopes import ScopeName, make_scope
 from seq2see.errors import ConfigError, NumericError, ShapeError, nearest
@@ -41,7 +43,10 @@ class Prepared(NamedTuple):
 
 
 class Weighing(NamedTuple):
-    """A look between its weights and their use, for who watches it (look.walkthrough) or changes it (look.whatif)."""
+    """A call of attention after its weights are known and before they are used: what a hook is given.
+
+    look.explain records it, look.intervene changes its weights.
+    """
 
     query: Tensor  # (B, H, Tq, Dq) as the score gets it
     prepared: Prepared  # with as many heads as the query
@@ -54,11 +59,21 @@ class Weighing(NamedTuple):
     weights: Tensor  # (B, H, Tq, Tk)
 
 
-Hook = Callable[[Weighing], Tensor]  # gives the weights that are used
+Hook = Callable[[Weighing], Tensor]  # returns the weights that are used
+
+
+class Meanings(NamedTuple):
+    """What query, keys and values are, in words: for a walkthrough."""
+
+    query: str
+    keys: str
+    values: str
 
 
 class Attention(nn.Module, ABC):
     """The interface."""
+
+    heads: int
 
     def __init__(self, query_dim: int, key_dim: int) -> None:
         super().__init__()
@@ -98,6 +113,31 @@ class Attention(nn.Module, ABC):
     @property
     def has_history(self) -> bool:
         return False
+
+    @property
+    @abstractmethod
+    def output_dim(self) -> int:
+        """Width of the context that `attend` returns."""
+
+    @property
+    @abstractmethod
+    def scorer(self) -> "Mechanism":
+        """What scores: the mechanism itself, or the one that works inside each head."""
+
+    @abstractmethod
+    def with_hook(self, hook: Hook) -> Self:
+        """A copy with the same parameters that calls `hook` after any hook it has already; `self` is not changed."""
+
+    def join_heads(self, contexts: Tensor, weights: Tensor) -> Tensor | None:
+        """Contexts (B, H, Tq, Dv) and weights (B, H, Tq, Tk) of all heads -> what `attend` makes of them.
+
+        None where there is one head and its context is the result.
+        """
+        return None
+
+    def meanings(self, query: str, values: str) -> Meanings:
+        """Query, keys and values as the score gets them, if the query is `query` and the values are `values`."""
+        return Meanings(query, self.scorer.describe_keys("h_j"), values)
 
     def forward(
         self,
@@ -147,8 +187,12 @@ def blank_padding(x: Tensor, mask: Tensor | None) -> Tensor:
     return x if mask is None else x.masked_fill(~masks.seen_keys(mask).unsqueeze(-1), 0.0)
 
 
+def _in_sequence(first: Hook, second: Hook) -> Hook:
+    return lambda weighing: second(weighing._replace(weights=first(weighing)))
+
+
 class Options(TypedDict, total=False):
-    """What every mechanism can be told, beside its widths.
+    """The options of every mechanism, beside its widths.
 
     normaliser  softmax (default), sparsemax or entmax15: seq2see.attention.normalise
     scope       global (default), local-m, local-p, causal or sliding-window: seq2see.attention.scopes
@@ -187,8 +231,22 @@ class Mechanism(Attention):
             query_dim=query_dim,
             heads=self.heads,
         )
-        self.hook: Hook | None = None  # set on copies only: look.hooks
+        self.hook: Hook | None = None  # set on copies only: `with_hook`
         self.make_parameters()
+
+    @property
+    def output_dim(self) -> int:
+        """As wide as the values, which are the keys unless `prepare` is given others; these have the same width."""
+        return self.key_dim
+
+    @property
+    def scorer(self) -> "Mechanism":
+        return self
+
+    def with_hook(self, hook: Hook) -> Self:
+        copied = copy.copy(self)
+        copied.hook = hook if self.hook is None else _in_sequence(self.hook, hook)
+        return copied
 
     def make_parameters(self) -> None:
         """For a mechanism whose parameters depend on nothing but the two widths and the number of heads."""
@@ -200,6 +258,20 @@ class Mechanism(Attention):
     @abstractmethod
     def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
         """(B, H, Tq, Dq), projected keys -> (B, H, Tq, Tk)."""
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        """The score of one query (Tq = 1) in one head. In its code `query` and `keys` are known, `scores` is set."""
+        raise ConfigError(f"{type(self).__name__} has no formula to show")
+
+    def describe_keys(self, key: str) -> str:
+        """What `project_keys` makes of keys that are called `key`."""
+        return key
+
+    def describe_region(self, weighing: Weighing, head: int) -> Formula:
+        """Where one query (Tq = 1) may look. Its code sets `allowed` from `mask`; for local-p the `gain` as well."""
+        mask = weighing.prepared.mask
+        length = weighing.prepared.values.size(2) if mask is None else int(mask[0, 0].sum())
+        return self.scope.describe(weighing.query, weighing.positions, length, head)
 
     def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float] | None:
         """(q, scale) with score = scale q . keys if the score has that form, for the fused kernel; else None."""
@@ -274,9 +346,10 @@ class Mechanism(Attention):
         # The sum alone is quick; it may also overflow by itself.
         if math.isfinite(float(x.detach().sum())) or bool(x.isfinite().all()):
             return
-        reach = [float(one.detach().abs().max()) for one in (query, prepared.keys)]
+        largest_query, largest_key = (float(x.detach().abs().max()) for x in (query, prepared.keys))
         raise NumericError(
-            f"{type(self).__name__}: the scores are not finite; queries reach {reach[0]:.3g}, keys {reach[1]:.3g}"
+            f"{type(self).__name__}: the scores are not finite; queries reach {largest_query:.3g}, "
+            f"keys {largest_key:.3g}"
         )
 
     def region(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> tuple[Tensor | None, Tensor | None]:

@@ -1,12 +1,13 @@
 """Several attentions side by side, each in a subspace of its own (Vaswani 2017, section 3.2.2), and what came after."""
 
-from typing import Literal, Unpack
+import copy
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
 from seq2see import masks
-from seq2see.attention.base import DEFAULT_WINDOW, Attention, Mechanism, Options, Prepared, blank_padding
+from seq2see.attention.base import DEFAULT_WINDOW, Attention, Hook, Meanings, Mechanism, Prepared, blank_padding
 from seq2see.attention.heads import merge, split
 from seq2see.attention.normalise import Normaliser
 from seq2see.attention.positions import (
@@ -18,53 +19,8 @@ from seq2see.attention.positions import (
     rotate,
 )
 from seq2see.attention.scopes import ScopeName
-from seq2see.attention.scores import Additive, Cosine, Dot, General, Location, LocationAware, ScaledDot
-from seq2see.errors import ConfigError, ShapeError, nearest
-
-ScoreName = Literal["dot", "scaled_dot", "general", "additive", "cosine", "location", "location_aware"]
-SCORES: tuple[ScoreName, ...] = (
-    "dot",
-    "scaled_dot",
-    "general",
-    "additive",
-    "cosine",
-    "location",
-    "location_aware",
-)
-
-
-def mechanism(
-    score: ScoreName,
-    query_dim: int,
-    key_dim: int,
-    *,
-    hidden: int | None = None,
-    sharpness: float | None = None,
-    max_length: int = 256,
-    cumulative: bool = False,
-    **options: Unpack[Options],
-) -> Mechanism:
-    """The mechanism that a configuration names.
-
-    `hidden` is for the additive scores, `sharpness` for cosine, `max_length` for location, `cumulative` for
-    location_aware; the others ignore them.
-    """
-    match score:
-        case "dot":
-            return Dot(query_dim, key_dim, **options)
-        case "scaled_dot":
-            return ScaledDot(query_dim, key_dim, **options)
-        case "general":
-            return General(query_dim, key_dim, **options)
-        case "additive":
-            return Additive(query_dim, key_dim, hidden=hidden, **options)
-        case "cosine":
-            return Cosine(query_dim, key_dim, sharpness=sharpness, **options)
-        case "location":
-            return Location(query_dim, key_dim, max_length=max_length, **options)
-        case "location_aware":
-            return LocationAware(query_dim, key_dim, hidden=hidden, cumulative=cumulative, **options)
-    raise ConfigError(f"score = '{score}' is unknown{nearest(score, SCORES)}")
+from seq2see.attention.scores import Dot, ScoreName, mechanism
+from seq2see.errors import ConfigError, ShapeError
 
 
 class MultiHead(Attention):
@@ -154,6 +110,23 @@ class MultiHead(Attention):
     def has_history(self) -> bool:
         return self.mechanism.has_history
 
+    @property
+    def output_dim(self) -> int:
+        """The output projection leads back to the width of the query."""
+        return self.query_dim
+
+    @property
+    def scorer(self) -> Mechanism:
+        return self.mechanism
+
+    def with_hook(self, hook: Hook) -> Self:
+        copied = copy.copy(self)
+        copied._modules = {**self._modules, "mechanism": self.mechanism.with_hook(hook)}
+        return copied
+
+    def meanings(self, query: str, values: str) -> Meanings:
+        return Meanings(f"W_Q x: {query}", self.mechanism.describe_keys("W_K h_j"), "W_V h_j of this head")
+
     def begin(self, prepared: Prepared) -> Tensor:
         return self.mechanism.begin(prepared)
 
@@ -211,19 +184,19 @@ class MultiHead(Attention):
         context, weights = self.mechanism.attend_heads(
             heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights or hooked
         )
+        if hooked and weights is not None:  # who looks at what may have changed, and is read off the weights
+            return self.join_heads(context, weights), weights if need_weights else None
         output: Tensor = self.output_projection(merge(context))
-        blind = self._blind(heads, spread, offset, weights if hooked else None)
-        return (output if blind is None else output.masked_fill(blind, 0.0)), weights if need_weights else None
+        blind = self._blind(heads, spread, offset)
+        return (output if blind is None else output.masked_fill(blind, 0.0)), weights
 
-    def _blind(
-        self, query: Tensor, prepared: Prepared, offset: int | Tensor, changed: Tensor | None = None
-    ) -> Tensor | None:
-        """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection.
+    def join_heads(self, contexts: Tensor, weights: Tensor) -> Tensor:
+        """(B, H, Tq, d), (B, H, Tq, Tk) -> (B, Tq, Dq): through W_O; zeros for a query that looks at nothing."""
+        output: Tensor = self.output_projection(merge(contexts))
+        return output.masked_fill(~weights.bool().any(dim=-1).any(dim=1).unsqueeze(-1), 0.0)
 
-        Who looks at what may have been `changed` by a hook, and is then read off the weights.
-        """
-        if changed is not None:
-            return ~changed.bool().any(dim=-1).any(dim=1).unsqueeze(-1)
+    def _blind(self, query: Tensor, prepared: Prepared, offset: int | Tensor) -> Tensor | None:
+        """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection."""
         if prepared.mask is None and self.mechanism.scope.name in ("global", "causal"):
             return None  # everybody sees at least the first key
         allowed, _ = self.mechanism.region(query, prepared, offset)

@@ -9,10 +9,12 @@ sliding-window   at its own position and the `window` before it (Beltagy 2020, s
 
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from seq2see import masks
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.attention.heads import HeadLinear
 from seq2see.errors import ConfigError, nearest
 
@@ -54,6 +56,23 @@ class Scope(nn.Module):
             allowed = allowed & masks.window(positions, places, self.window)
         return Region(allowed.unsqueeze(1), None)
 
+    def describe(self, query: Tensor, positions: Tensor, length: int, head: int) -> Formula:
+        """Where one query may look: (1, H, 1, Dq) at positions (1, 1), over a source of `length` positions."""
+        at = Quantity("t", "position of the query, from 0", array(positions[0, 0]))
+        window = Quantity("window", "how far it may look", np.array(self.window))
+        match self.name:
+            case "global":
+                return Formula("global", "everything that is no padding", "Luong 2015, 3.1", (), ("allowed = mask",))
+            case "local-m":
+                code = ("allowed = mask & (np.abs(places - t) <= window)",)
+                return Formula("local-m", "|j - t| <= window", "Luong 2015, 3.2", (at, window), code)
+            case "causal":
+                code = ("allowed = mask & (places <= t)",)
+                return Formula("causal", "j <= t: nothing that is not yet said", "Vaswani 2017, 3.2.3", (at,), code)
+            case _:
+                code = ("allowed = mask & (places <= t) & (t - places <= window)",)
+                return Formula("sliding window", "0 <= t - j <= window", "Beltagy 2020, 3.1", (at, window), code)
+
 
 class LocalPredictive(Scope):
     """p_t = S sigmoid(v_p^T tanh(W_p s_t));  weights x exp(-(j - p_t)^2 / (2 sigma^2)), sigma = window / 2.
@@ -83,6 +102,23 @@ class LocalPredictive(Scope):
             masks.window(centres.detach(), places, self.window),
             torch.exp(-distance.square() / (2 * sigma * sigma)),
         )
+
+    def describe(self, query: Tensor, positions: Tensor, length: int, head: int) -> Formula:
+        centres = self.centres(query, torch.full((1, 1), length, device=query.device))  # (1, H, 1)
+        parts = (
+            Quantity("Wp_s", "the query through W_p", array(self.hidden(query)[0, head, 0])),
+            Quantity("v_p", "what weighs it", array(self.centre.weight[head, 0])),
+            Quantity("S", "length of the source", np.array(length)),
+            Quantity("window", "how far from the centre it may look", np.array(self.window)),
+            Quantity("centre", "p_t: where it wants to look", array(centres[0, head, 0]), given=False),
+        )
+        code = (
+            "centre = S / (1 + np.exp(-(np.tanh(Wp_s) @ v_p)))",
+            "allowed = mask & (np.abs(places - centre) <= window)",
+            "gain = np.exp(-((places - centre) ** 2) / (2 * (window / 2) ** 2))",
+        )
+        text = "p_t = S sigmoid(v_p . tanh(W_p s)); |j - p_t| <= window; gain_j = exp(-(j - p_t)^2 / (2 (window/2)^2))"
+        return Formula("local-p", text, "Luong 2015, eq. 9 and 10", parts, code)
 
 
 def make_scope(name: ScopeName, *, window: int, query_dim: int, heads: int) -> Scope:

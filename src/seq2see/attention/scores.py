@@ -10,17 +10,22 @@ LocationAware   v^T tanh(W_1 s + W_2 h_j + U f_j)    Chorowski 2015, section 2.2
 """
 
 import math
-from typing import Unpack
+from typing import Literal, Unpack, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from seq2see import masks
-from seq2see.attention.base import Mechanism, Options, Prepared
+from seq2see.attention.base import Mechanism, Options, Prepared, Weighing
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.attention.heads import HeadLinear
-from seq2see.errors import ConfigError, ShapeError
+from seq2see.errors import ConfigError, ShapeError, nearest
+
+ScoreName = Literal["dot", "scaled_dot", "general", "additive", "cosine", "location", "location_aware"]
+SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 
 # Numbers in the largest (B, H, Tq, Tk, hidden) tensor that an additive score may build: 64 MiB of float32.
 ADDITIVE_BUDGET = 2**24
@@ -43,12 +48,20 @@ class Dot(Mechanism):
         query, scale = self.as_dot_product(query, keys)
         return torch.matmul(query * scale if scale != 1.0 else query, keys.transpose(-2, -1))
 
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        return Formula("dot", "score_j = s . h_j", "Luong 2015, 3.1", (), ("scores = keys @ query",))
+
 
 class ScaledDot(Dot):
     """score(s, h_j) = s . h_j / sqrt(d_k)    Vaswani 2017, section 3.2.1, equation 1."""
 
     def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
         return query, 1 / math.sqrt(self.key_dim)
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        width = Quantity("d_k", "width of a key", np.array(self.key_dim))
+        code = ("scores = keys @ query / np.sqrt(d_k)",)
+        return Formula("scaled dot", "score_j = q . k_j / sqrt(d_k)", "Vaswani 2017, eq. 1", (width,), code)
 
 
 class Cosine(Dot):
@@ -81,6 +94,20 @@ class Cosine(Dot):
         unit = F.normalize(query, dim=-1)
         return (unit if self.log_sharpness is None else unit * self.log_sharpness.exp()), 1.0
 
+    def describe_keys(self, key: str) -> str:
+        return f"{key} at length 1"
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        learned = self.log_sharpness
+        beta = torch.ones(()) if learned is None else learned[head].exp().squeeze()
+        unit = F.normalize(weighing.query[0, head, 0], dim=-1)
+        parts = (
+            Quantity("beta", "sharpness, not learned here" if learned is None else "sharpness", array(beta)),
+            Quantity("unit", "the query at length 1", array(unit), given=False),
+        )
+        code = ("unit = query / np.linalg.norm(query)", "scores = beta * (keys @ unit)")
+        return Formula("cosine", "score_j = beta cos(s, h_j)", "Graves 2014, eq. 5 and 6", parts, code)
+
 
 class General(Mechanism):
     """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, "general"."""
@@ -96,6 +123,12 @@ class General(Mechanism):
 
     def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
         return torch.matmul(query, keys.transpose(-2, -1))
+
+    def describe_keys(self, key: str) -> str:
+        return f"W {key}"
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        return Formula("general", "score_j = s . (W h_j)", "Luong 2015, 3.1", (), ("scores = keys @ query",))
 
 
 class Additive(Mechanism):
@@ -162,6 +195,20 @@ class Additive(Mechanism):
             return torch.matmul(inner, self.energy.weight[0, 0])
         return torch.matmul(inner, self.energy.weight.transpose(1, 2).unsqueeze(1)).squeeze(-1)
 
+    def describe_keys(self, key: str) -> str:
+        return f"W2 {key}"
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        query = self.query_map(weighing.query)[0, head, 0]  # (hidden,)
+        inner = torch.tanh(query + weighing.prepared.keys[0, head])  # (Tk, hidden)
+        parts = (
+            Quantity("W1_s", "the query through W1", array(query)),
+            Quantity("v", "weighs the hidden layer", array(self.energy.weight[head, 0])),
+            Quantity("inner", "tanh(W1 s + W2 h_j)", array(inner), given=False),
+        )
+        code = ("inner = np.tanh(W1_s + keys)", "scores = inner @ v")
+        return Formula("additive", "score_j = v . tanh(W1 s + W2 h_j)", "Bahdanau 2014, A.1.2", parts, code)
+
 
 class Location(Mechanism):
     """score_j = (W s)_j    Luong 2015, section 3.1, "location": from the state alone, keys are not looked at.
@@ -193,6 +240,20 @@ class Location(Mechanism):
         allowed, gain = super().region(query, prepared, offset)
         within = torch.arange(prepared.values.size(2), device=query.device) < self.max_length
         return masks.both(allowed, within), gain
+
+    def describe_keys(self, key: str) -> str:
+        return f"{key}, which this score does not look at"
+
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        places = torch.arange(weighing.prepared.keys.size(2)).clamp(max=self.max_length - 1)
+        rows = Quantity("W", "a row for each place", array(self.places.weight[head, places]))
+        return Formula("location", "score_j = (W s)_j", "Luong 2015, eq. 8", (rows,), ("scores = W @ query",))
+
+    def describe_region(self, weighing: Weighing, head: int) -> Formula:
+        scope = super().describe_region(weighing, head)
+        most = Quantity("max_length", "places that W has a row for", np.array(self.max_length))
+        code = (*scope.code, "allowed = allowed & (places < max_length)")
+        return Formula(scope.name, f"{scope.text}, and j < max_length", scope.paper, (*scope.parts, most), code)
 
 
 class LocationAware(Additive):
@@ -278,9 +339,70 @@ class LocationAware(Additive):
         joined = torch.cat([row for row in rows if row is not None], dim=2) if need_weights else None
         return torch.cat(contexts, dim=2), joined
 
+    def describe_score(self, weighing: Weighing, head: int) -> Formula:
+        assert weighing.history is not None
+        seen = weighing.history[:1, head, : 2 if self.cumulative else 1]  # (1, channels, Tk)
+        features = self.filters(seen)[0].T  # (Tk, filters)
+        lift = self.filter_map.weight[head]
+        query = self.query_map(weighing.query)[0, head, 0]  # (hidden,)
+        inner = torch.tanh(query + weighing.prepared.keys[0, head] + features @ lift.T)  # (Tk, hidden)
+        what = "weights of the step before" + (", and the sum of all so far" if self.cumulative else "")
+        parts = (
+            Quantity("W1_s", "the query through W1", array(query)),
+            Quantity("v", "weighs the hidden layer", array(self.energy.weight[head, 0])),
+            Quantity("seen", what, array(seen[0])),
+            Quantity("filters", "the convolution over them", array(self.filters.weight)),
+            Quantity("U", "from filters to the hidden layer", array(lift)),
+            Quantity("feats", "f_j: what the filters find", array(features), given=False),
+            Quantity("inner", "tanh(W1 s + W2 h_j + U f_j)", array(inner), given=False),
+        )
+        code = (
+            "width = filters.shape[2]",
+            "padded = np.pad(seen, ((0, 0), (width // 2, width // 2)))",
+            "feats = np.array([(filters * padded[:, j : j + width]).sum(axis=(1, 2)) for j in range(len(keys))])",
+            "inner = np.tanh(W1_s + keys + feats @ U.T)",
+            "scores = inner @ v",
+        )
+        text = "score_j = v . tanh(W1 s + W2 h_j + U f_j)"
+        return Formula("location-aware", text, "Chorowski 2015, eq. 8 and 9", parts, code)
+
 
 def _row_of(prepared: Prepared, step: int, queries: int) -> Prepared:
     """The same keys with the mask row of one query, where the mask has a row for each."""
     if prepared.mask is None or prepared.mask.size(1) == 1 or queries == 1:
         return prepared
     return prepared._replace(mask=prepared.mask[:, step : step + 1])
+
+
+def mechanism(
+    score: ScoreName,
+    query_dim: int,
+    key_dim: int,
+    *,
+    hidden: int | None = None,
+    sharpness: float | None = None,
+    max_length: int = 256,
+    cumulative: bool = False,
+    **options: Unpack[Options],
+) -> Mechanism:
+    """The mechanism that a configuration names.
+
+    `hidden` is for the additive scores, `sharpness` for cosine, `max_length` for location, `cumulative` for
+    location_aware; the others ignore them.
+    """
+    match score:
+        case "dot":
+            return Dot(query_dim, key_dim, **options)
+        case "scaled_dot":
+            return ScaledDot(query_dim, key_dim, **options)
+        case "general":
+            return General(query_dim, key_dim, **options)
+        case "additive":
+            return Additive(query_dim, key_dim, hidden=hidden, **options)
+        case "cosine":
+            return Cosine(query_dim, key_dim, sharpness=sharpness, **options)
+        case "location":
+            return Location(query_dim, key_dim, max_length=max_length, **options)
+        case "location_aware":
+            return LocationAware(query_dim, key_dim, hidden=hidden, cumulative=cumulative, **options)
+    raise ConfigError(f"score = '{score}' is unknown{nearest(score, SCORES)}")

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. Nothing here imports torch before a verb needs it."""
+"""The command line: one file per verb, `shell/` for what they share. Nothing imports torch before a verb needs it."""
 
 import errno
 import sys
@@ -17,14 +17,14 @@ from seq2see.cli import (
     explain,
     look,
     speak,
-    streams,
     style,
     train,
     translate,
     verify_resume,
 )
-from seq2see.cli.saying import say
-from seq2see.cli.usage import Command, Group
+from seq2see.cli.shell import streams
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.usage import Command, Group
 from seq2see.errors import Seq2SeeError
 
 app = typer.Typer(

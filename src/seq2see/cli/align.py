@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seq2see.cli.checking import check_files, check_pairs, check_run
-from seq2see.cli.options import Encoding
-from seq2see.cli.saying import say
+from seq2see.cli.shell.checking import check_files, check_pairs, check_translator
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.options import Encoding, Limit, Posterior, RunFolder
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def align(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    run: RunFolder,
     pairs: Annotated[
         list[str],
         typer.Argument(
@@ -55,19 +55,13 @@ def align(
             show_default=False,
         ),
     ] = None,
-    posterior: Annotated[
-        bool,
-        typer.Option(
-            "--posterior",
-            help="Weigh each look by how likely the word would have been, had the model looked there alone; slower.",
-        ),
-    ] = False,
+    posterior: Posterior = False,
     layer: Annotated[int | None, typer.Option(help="Of the head to read, from 0.", show_default=False)] = None,
     head: Annotated[
         int | None, typer.Option(help="The head to read.  [default: the best one]", show_default=False)
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="A table of every head's error; needs gold.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the first pairs.", show_default=False)] = None,
+    limit: Limit = None,
     encoding: Encoding = None,
     out: Annotated[
         Path | None,
@@ -77,11 +71,11 @@ def align(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON on stdout; needs gold.")] = False,
 ) -> None:
-    """Align the words of existing pairs by the model's attention: a Pharaoh line `0-0 1-2` for each pair.
+    """Align the words of existing pairs by attention.
 
-    With gold: alignment error rate, precision and recall, beside a diagonal that reads nothing. Of a built-in corpus
-    with known alignment (builtin:phrases) the gold comes with it: the test split is aligned, which training never
-    sees, and the head is chosen by validation pairs.
+    A Pharaoh line `0-0 1-2` for each pair. With gold: alignment error rate, precision and recall, beside a diagonal
+    that reads nothing. Of a built-in corpus with known alignment (builtin:phrases) the gold comes with it: the test
+    split is aligned, which training never sees, and the head is chosen by validation pairs.
 
     \b
     seq2see align runs/ko-en pairs.tsv --out pairs.align
@@ -90,14 +84,14 @@ def align(
     seq2see align runs/ko-en builtin:phrases --heads --limit 500
     seq2see align runs/en-ko dev.src-tgt --gold dev.gold --annotated dev.annotated
     """
-    check_run(run, *([] if reverse is None else [reverse]))
+    check_translator(run, *([] if reverse is None else [reverse]))
     check_files(*(file for file in (gold, annotated) if file is not None))
     if not _is_bitext(pairs):
         check_pairs(pairs)
     import torch
 
     from seq2see import atomic
-    from seq2see.cli.evaluate import EvaluationProgress
+    from seq2see.cli.shell.progress import CountProgress
     from seq2see.look import head_errors
     from seq2see.look.map.alignment import METHODS
     from seq2see.session import load
@@ -116,22 +110,22 @@ def align(
     if (heads or as_json) and judged is None:
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
     best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
-    lines, found = [], []
+    lines, alignments = [], []
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
         returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=posterior))
-    with EvaluationProgress() as voice:
-        advance = voice.counting("aligned", len(texts))
+    with CountProgress() as progress:
+        advance = progress.counting("aligned", len(texts))
         for whole in look_all(translator, texts, posterior=posterior):
-            one = whole.layer(best.layer).head(best.head)
-            alignment = one.alignment(method, threshold=threshold, reverse=_back(returning, back))
-            found.append(frozenset(alignment.pairs))
+            chosen = whole.layer(best.layer).head(best.head)
+            alignment = chosen.alignment(method, threshold=threshold, reverse=_back(returning, back))
+            alignments.append(frozenset(alignment.pairs))
             lines.append(str(alignment))
             advance(1)
     _write(lines, out, quiet=as_json or heads)
     if judged is not None:
         errors = head_errors(list(look_all(translator, texts, posterior=posterior)), judged) if heads else None
-        _report(texts, judged, found, best, errors, as_json=as_json)
+        _report(texts, judged, alignments, best, errors, as_json=as_json)
 
 
 def _read(
@@ -175,7 +169,7 @@ def _read(
         raise DataError("no pairs to align", path=pairs[0])
     if flip:
         texts = [(b, a) for a, b in texts]
-        judged = None if judged is None else [one.flipped() for one in judged]
+        judged = None if judged is None else [links.flipped() for links in judged]
     return texts, judged
 
 
@@ -215,11 +209,8 @@ def _back(maps: Any, back: "Translator | None") -> "AttentionMap | None":
     """The map of the same pair from the other direction, by its own best head."""
     if maps is None or back is None:
         return None
-    from seq2see.look import load_best
-    from seq2see.look.map.alignment import ALIGNMENT
-
     whole: AttentionMap = next(maps)
-    return whole.best(load_best(back.runs[0].path / ALIGNMENT))
+    return whole.best(back.alignment_head)
 
 
 def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:
@@ -235,7 +226,7 @@ def _write(lines: list[str], out: Path | None, *, quiet: bool) -> None:
 def _report(
     texts: "list[tuple[str, str]]",
     judged: "list[Gold]",
-    found: list[Any],
+    alignments: list[Any],
     best: Any,
     errors: Any,
     *,
@@ -244,17 +235,17 @@ def _report(
     """errors (L, H): of each head, if they were asked for."""
     from seq2see.evaluate.alignment import diagonal, score_alignments
 
-    ours = score_alignments(found, judged)
+    ours = score_alignments(alignments, judged)
     plain = score_alignments([diagonal(len(a.split()), len(b.split())) for a, b in texts], judged)
     if as_json:
-        told = {"pairs": len(texts), "layer": best.layer, "head": best.head, **_figures(ours)}
-        told |= {"diagonal": _figures(plain)} | ({} if errors is None else {"heads": errors.tolist()})
-        typer.echo(json.dumps(told))
+        figures = {"pairs": len(texts), "layer": best.layer, "head": best.head, **_figures(ours)}
+        figures |= {"diagonal": _figures(plain)} | ({} if errors is None else {"heads": errors.tolist()})
+        typer.echo(json.dumps(figures))
         return
     # Alignments on stdout are for programs; what a person reads goes where progress goes, unless asked for alone.
     for name, counts in (("attention", ours), ("diagonal", plain)):
-        figures = "  ".join(f"{key} {value:.3f}" for key, value in _figures(counts).items())
-        typer.echo(f"{name:<10} {figures}", err=errors is None)
+        row = "  ".join(f"{key} {value:.3f}" for key, value in _figures(counts).items())
+        typer.echo(f"{name:<10} {row}", err=errors is None)
     if errors is not None:
         typer.echo("error of each head (rows: layers, columns: heads)")
         for number, row in enumerate(errors):

@@ -8,9 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seq2see.cli import evaluate as verb
-from seq2see.cli.checking import check_files, check_pairs, check_run
-from seq2see.cli.options import Encoding
-from seq2see.cli.saying import say
+from seq2see.cli.shell.checking import check_files, check_pairs, check_run
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.options import (
+    AsJson,
+    Beam,
+    BootstrapSeed,
+    Edges,
+    Encoding,
+    LengthOf,
+    Limit,
+    Metrics,
+    Resamples,
+    Search,
+    SourceLanguage,
+    TargetLanguage,
+    Tokenizer,
+    Workers,
+)
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,24 +46,22 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    metric: verb.Metrics = None,
-    edges: verb.Edges = None,
-    length_of: verb.LengthOf = "source",
-    tokenize: verb.Tokenizer = None,
+    metric: Metrics = None,
+    edges: Edges = None,
+    length_of: LengthOf = "source",
+    tokenize: Tokenizer = None,
     examples: Annotated[
         int, typer.Option(help="Sentences shown where one of them wins most, for each; 0: none.", min=0)
     ] = 3,
-    beam: verb.Beam = None,
-    length_penalty: verb.LengthPenalty = None,
-    alpha: verb.Alpha = None,
-    max_length: verb.MaxLength = None,
-    workers: verb.Workers = None,
-    limit: verb.Limit = None,
-    source_language: verb.SourceLanguage = None,
-    target_language: verb.TargetLanguage = None,
+    beam: Beam = 5,
+    search: Search = None,
+    workers: Workers = None,
+    limit: Limit = None,
+    source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
     encoding: Encoding = None,
-    resamples: verb.Resamples = None,
-    seed: verb.Seed = None,
+    resamples: Resamples = None,
+    seed: BootstrapSeed = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -57,13 +70,14 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    as_json: verb.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Compare two systems: scores, difference with interval, paired tests, quality by length, sentences they differ in.
+    """Compare two systems on the same test set.
 
-    The p-values are of the paired bootstrap and of approximate randomisation, as in sacreBLEU; a system is called
-    better when both are below 0.05. TER is left out unless named: on long sentences it takes minutes. report.html holds
-    all of it with training curves and, for runs with attention, maps and beams of some sentences; it needs no network.
+    Scores, difference with interval, paired tests, quality by length, sentences they differ in. The p-values are of the
+    paired bootstrap and of approximate randomisation, as in sacreBLEU; a system is called better when both are
+    below 0.05. TER is left out unless named: on long sentences it takes minutes. report.html holds all of it with
+    training curves and, for runs with attention, maps and beams of some sentences; it needs no network.
 
     \b
     seq2see compare runs/without runs/with test.tsv
@@ -80,6 +94,7 @@ def compare(
             check_files(system)
     check_pairs(specs)
     from seq2see import atomic
+    from seq2see.cli.shell.progress import CountProgress
     from seq2see.evaluate import compare_outputs
     from seq2see.evaluate.compare import METRICS
     from seq2see.look.draw.page import check_replaceable
@@ -91,71 +106,67 @@ def compare(
     settings = verb.read_settings(metric, tokenize, length_of, edges, resamples, seed, METRICS)
     runs = [system for system in (a, b) if Path(system).is_dir()]
     test = verb.read_test(runs, specs, source_language, target_language, limit, encoding)
-    with verb.EvaluationProgress() as voice:
+    with CountProgress() as progress:
 
         def outputs(system: str) -> list[str]:
             if system not in runs:
                 return verb.read_outputs(system, test, encoding)
-            search = verb.search_of(beam, length_penalty, alpha, max_length)
-            advance = voice.counting(f"translated by {system}", len(test))
-            return verb.translated([system], test.sources, search, workers, advance)
+            advance = progress.counting(f"translated by {system}", len(test))
+            return verb.translated([system], test.sources, verb.search_of(beam, search), workers, advance)
 
-        found = compare_outputs(
+        comparison = compare_outputs(
             outputs(a),
             outputs(b),
             test,
             settings,
             systems=(a, b),
-            counting=lambda what: voice.counting(what, len(test)),
+            counting=lambda what: progress.counting(what, len(test)),
         )
-    found = replace(found, command=verb.command())
+    comparison = replace(comparison, command=verb.command())
     if page is not None:
-        write_report(page, found, runs)
+        write_report(page, comparison, runs)
     if as_json:
-        verb.tell_json(found.as_dict(examples))
+        verb.print_json(comparison.as_dict(examples))
         return
     from seq2see.report.tables import show_comparison
 
-    verb.tell(show_comparison(found, examples=examples))
+    verb.print_table(show_comparison(comparison, examples=examples))
 
 
-def write_report(path: Path, found: "Comparison", runs: list[str]) -> None:
+def write_report(path: Path, comparison: "Comparison", runs: list[str]) -> None:
     """The comparison as one offline page, with how the runs were trained and what they looked at."""
     from seq2see.look.draw.page import write_page
     from seq2see.report.page import ResultsReport, environment, read_training
     from seq2see.report.page import report as drawn
 
     trainings = tuple(read_training(run, run) for run in runs if (Path(run) / "metrics.jsonl").exists())
-    title = " and ".join((found.a, found.b))
-    shown = tuple(example for run in runs for example in _looked_at(run, found))
-    given = ResultsReport(
-        title, comparison=found, trainings=trainings, examples=shown, environment=environment(found.command)
+    results = ResultsReport(
+        " and ".join((comparison.a, comparison.b)),
+        comparison=comparison,
+        trainings=trainings,
+        examples=tuple(example for run in runs for example in _examples(run, comparison)),
+        environment=environment(comparison.command),
     )
-    write_page(path, drawn(given), "--report")
+    write_page(path, drawn(results), "--report")
     say(f"{path} written")
 
 
-def _looked_at(run: str, found: "Comparison") -> "Iterator[PageExample]":
+def _examples(run: str, comparison: "Comparison") -> "Iterator[PageExample]":
     """Sentences where the systems differ most, short enough to read, with the maps and the beam of this run."""
-    from seq2see.look import load_best
     from seq2see.look.draw.page import PageExample
-    from seq2see.look.map.alignment import ALIGNMENT
-    from seq2see.look.map.tree import beam_tree
     from seq2see.session import load
 
     translator = load(run)
-    best = load_best(Path(run) / ALIGNMENT)
-    told = sorted(
-        (one for one in found.sentences if 0 < len(one.source.split()) <= _READABLE),
-        key=lambda one: -abs(one.gain),
-    )
-    for sentence in told[:_SHOWN]:
-        said = translator.translate(sentence.source, record=True)
-        if said.attention is None:
+    best = translator.alignment_head
+    readable = (sentence for sentence in comparison.sentences if 0 < len(sentence.source.split()) <= _READABLE)
+    for sentence in sorted(readable, key=lambda sentence: -abs(sentence.gain))[:_SHOWN]:
+        translation = translator.translate(sentence.source, record=True)
+        if translation.attention is None:
             return
-        maps = [translator.look_at(said, kind) for kind in ("cross", "encoder", "decoder")]
-        spell = translator.runs[0].tokenizers[1].pieces
-        tree = beam_tree(said.record or (), spell, [(one.token_ids, one.score) for one in said.nbest])
-        texts = (("reference", sentence.reference), (run, said.text))
-        there = tuple(one for one in maps if one is not None)
-        yield PageExample(there, title=f"{run}: {sentence.source}", texts=texts, tree=tree, best=best)
+        yield PageExample(
+            tuple(translation.maps.values()),
+            title=f"{run}: {sentence.source}",
+            texts=(("reference", sentence.reference), (run, translation.text)),
+            tree=translation.tree,
+            best=best,
+        )

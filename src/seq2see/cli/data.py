@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.options import Encoding
-from seq2see.cli.saying import say
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.options import Encoding
 from seq2see.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ def data(
     encoding: Encoding = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON on stdout.")] = False,
 ) -> None:
-    """Report on pairs: empty sides, duplicates, copies, odd lengths, shifted lines, overlap with held-out pairs.
+    """Report on pairs: what is in them, and what is wrong.
 
-    Of several files, one that cannot be read is named, and the others are reported; the exit code is then 2.
+    Empty sides, duplicates, copies, odd lengths, shifted lines, overlap with held-out pairs. Of several files, one that
+    cannot be read is named, and the others are reported; the exit code is then 2.
 
     \b
     seq2see data train.tsv --valid dev.tsv

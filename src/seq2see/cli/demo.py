@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from seq2see.cli.saying import say
+from seq2see.cli.shell.messages import say
 from seq2see.errors import ConfigError
 
 _LONGEST = 86_400.0
@@ -27,10 +27,11 @@ def demo(
     seed: Annotated[int, typer.Option(help="Of both trainings.", min=0)] = 1,
     pairs: Annotated[int, typer.Option(help="Training pairs.", min=100)] = 30_000,
 ) -> None:
-    """Train a model without attention and one with it, of equal size, at the same time; see what length does to both.
+    """Show what attention is good for, in minutes.
 
-    Korean to English, from a grammar that comes with seq2see; about four minutes on two cores at most. Ctrl-C stops,
-    the same command goes on; once it is done, the same command shows it again.
+    A model without attention and one with it, of equal size, are trained at the same time: what does length do to both?
+    Korean to English, from a grammar that comes with seq2see; about four minutes on two cores at most. Ctrl-C
+    stops, the same command goes on; once it is done, the same command shows it again.
 
     \b
     seq2see demo
@@ -45,8 +46,8 @@ def demo(
     plan = Plan(out, seconds, seed, pairs)
     try:
         with DemoReporter() as reporter:
-            found = run(plan, reporter, shlex.join(["seq2see", *sys.argv[1:]]))
+            findings = run(plan, reporter, shlex.join(["seq2see", *sys.argv[1:]]))
     except KeyboardInterrupt:
         say(f"stopped; what is trained is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
-    Console(highlight=False, markup=False, emoji=False).print(show(found, plan), crop=False)
+    Console(highlight=False, markup=False, emoji=False).print(show(findings, plan), crop=False)

@@ -39,16 +39,18 @@ for name in sys.argv[1:]:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
-    """Say what is installed, how many cores there are, which number types work, which fonts and programs are found.
+    """Say what is installed, and what works on this machine.
+
+    How many cores there are, which number types work, which fonts and programs are found.
 
     \b
     seq2see doctor
     """
-    found = examine()
+    findings = examine()
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        typer.echo(json.dumps(findings, ensure_ascii=False))
         return
-    for line in lines(found):
+    for line in lines(findings):
         typer.echo(line)
 
 
@@ -70,27 +72,28 @@ def examine() -> dict[str, Any]:
     }
 
 
-def lines(found: dict[str, Any]) -> list[str]:
+def lines(findings: dict[str, Any]) -> list[str]:
     """The findings for a person: what works, and what to do about the rest."""
-    told = [
-        f"seq2see {found['seq2see']}, Python {found['python']}, {found['machine']}",
-        f"cores {found['cores']}, memory {found['memory_gib']:.0f} GiB, torch uses {found['torch_threads']} threads, "
-        f"devices {', '.join(found['devices'])}, instructions {found['instructions']}",
-        "packages  " + "  ".join(f"{name} {version or 'MISSING'}" for name, version in found["packages"].items()),
+    rows = [
+        f"seq2see {findings['seq2see']}, Python {findings['python']}, {findings['machine']}",
+        f"cores {findings['cores']}, memory {findings['memory_gib']:.0f} GiB, "
+        f"torch uses {findings['torch_threads']} threads, "
+        f"devices {', '.join(findings['devices'])}, instructions {findings['instructions']}",
+        "packages  " + "  ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "numbers",
     ]
-    told += [f"  {_mark(works == 'works')} {name:<10}{works}" for name, works in found["dtypes"].items()]
-    told.append("optional parts")
-    for extra, packages in found["extras"].items():
+    rows += [f"  {_mark(works == 'works')} {name:<10}{works}" for name, works in findings["dtypes"].items()]
+    rows.append("optional parts")
+    for extra, packages in findings["extras"].items():
         missing = [name for name, version in packages.items() if version is None]
         what = "  ".join(f"{name} {version}" for name, version in packages.items() if version)
         advice = f"for {_EXTRAS[extra][0]}: pip install 'seq2see[{extra}]'"
-        told.append(f"  {_mark(not missing)} {extra:<12}{advice if missing else what}")
-    fonts = ", ".join(found["fonts"]) or "none found: Korean in pictures needs the extra 'plot'"
-    told += [f"fonts with Hangul  {fonts}", "programs"]
-    for name, path in found["programs"].items():
-        told.append(f"  {_mark(path is not None)} {name:<12}{path or _PROGRAMS[name] + ': not found'}")
-    return told
+        rows.append(f"  {_mark(not missing)} {extra:<12}{advice if missing else what}")
+    fonts = ", ".join(findings["fonts"]) or "none found: Korean in pictures needs the extra 'plot'"
+    rows += [f"fonts with Hangul  {fonts}", "programs"]
+    for name, path in findings["programs"].items():
+        rows.append(f"  {_mark(path is not None)} {name:<12}{path or _PROGRAMS[name] + ': not found'}")
+    return rows
 
 
 def _mark(good: bool) -> str:
@@ -119,18 +122,18 @@ def _devices(torch: Any) -> list[str]:
 
 def try_dtypes(names: Sequence[str]) -> dict[str, str]:
     """Matrix products in a child process; one that dies is asked again for what it had not come to."""
-    found: dict[str, str] = {}
-    while left := [name for name in names if name not in found]:
+    results: dict[str, str] = {}
+    while left := [name for name in names if name not in results]:
         try:
             ended = subprocess.run([sys.executable, "-c", _PROBE, *left], capture_output=True, text=True, timeout=120)
         except (OSError, subprocess.TimeoutExpired) as error:
-            return found | {name: f"could not be tried ({type(error).__name__})" for name in left}
-        found |= dict(line.split(" ", 1) for line in ended.stdout.splitlines())
-        silent = [name for name in left if name not in found]
+            return results | {name: f"could not be tried ({type(error).__name__})" for name in left}
+        results |= dict(line.split(" ", 1) for line in ended.stdout.splitlines())
+        silent = [name for name in left if name not in results]
         if silent:
             signal = f"signal {-ended.returncode}" if ended.returncode < 0 else f"exit code {ended.returncode}"
-            found[silent[0]] = f"ends the process ({signal}): do not use it here"
-    return {name: found[name] for name in names}
+            results[silent[0]] = f"ends the process ({signal}): do not use it here"
+    return {name: results[name] for name in names}
 
 
 def _fonts() -> list[str]:

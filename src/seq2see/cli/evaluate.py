@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seq2see.cli.checking import check_pairs, check_run
-from seq2see.cli.options import Encoding
+from seq2see.cli.shell.checking import check_pairs, check_run
+from seq2see.cli.shell.options import (
+    AsJson,
+    Beam,
+    BootstrapSeed,
+    Edges,
+    Encoding,
+    Ensemble,
+    LengthOf,
+    Limit,
+    Metrics,
+    Resamples,
+    Search,
+    SourceLanguage,
+    TargetLanguage,
+    Tokenizer,
+    Workers,
+)
+from seq2see.cli.shell.search import read_search
 from seq2see.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
@@ -20,66 +36,6 @@ if TYPE_CHECKING:
     from seq2see.search import SearchConfig
 
 _WORTH_WORKERS = 100_000  # bytes of source text; starting a process takes seconds
-_PLAIN_SECONDS = 5.0
-
-# Options that `compare` has as well.
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        help="bleu, chrf, ter, exact, wer, cer, per (phones); several with commas. The first is shown by length.",
-        show_default=False,
-    ),
-]
-Edges = Annotated[
-    str | None,
-    typer.Option(
-        help="The last length of each bucket, such as 8,16,24.  [default: by fives, wider above 30]", show_default=False
-    ),
-]
-LengthOf = Annotated[str, typer.Option(help="Whose words are counted: source or reference.")]
-Tokenizer = Annotated[
-    str | None,
-    typer.Option(
-        "--tokenize",
-        help="Of BLEU: 13a, char, intl, zh, ja-mecab, ko-mecab or none.  [default: 13a; char for a language without "
-        "spaces, such as Japanese or Chinese]",
-        show_default=False,
-    ),
-]
-Limit = Annotated[int | None, typer.Option(help="Only the first pairs of the test set.", show_default=False)]
-Resamples = Annotated[
-    int | None, typer.Option(help="Of the bootstrap behind every interval.  [default: 1000]", show_default=False)
-]
-Seed = Annotated[
-    int | None, typer.Option(help="Of the bootstrap.  [default: 12345, sacreBLEU's own]", show_default=False)
-]
-SourceLanguage = Annotated[
-    str | None, typer.Option(help="Side of a TMX, XLIFF or JSONL.  [default: the run's]", show_default=False)
-]
-TargetLanguage = Annotated[
-    str | None, typer.Option(help="Side of a TMX, XLIFF or JSONL.  [default: the run's]", show_default=False)
-]
-Beam = Annotated[
-    int | None,
-    typer.Option(
-        help="Hypotheses kept at each step; 1 is greedy, and fastest.  [default: 5]", min=1, show_default=False
-    ),
-]
-LengthPenalty = Annotated[str | None, typer.Option(help="none, gnmt or average.  [default: gnmt]", show_default=False)]
-Alpha = Annotated[
-    float | None, typer.Option(help="Of gnmt: 0 favours the short, 1 hardly.  [default: 0.6]", show_default=False)
-]
-MaxLength = Annotated[
-    int | None, typer.Option(help="Most pieces of an output.  [default: twice the source and ten]", show_default=False)
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        help="Processes.  [default: one for each core for a large test set, else 1]", min=1, show_default=False
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Everything as one JSON object on stdout.")]
 
 
 def evaluate(
@@ -107,14 +63,9 @@ def evaluate(
     edges: Edges = None,
     length_of: LengthOf = "source",
     tokenize: Tokenizer = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option("--with", help="Further runs: all together speak as one ensemble.", show_default=False),
-    ] = None,
-    beam: Beam = None,
-    length_penalty: LengthPenalty = None,
-    alpha: Alpha = None,
-    max_length: MaxLength = None,
+    also: Ensemble = None,
+    beam: Beam = 5,
+    search: Search = None,
     workers: Workers = None,
     output: Annotated[
         Path | None,
@@ -127,14 +78,15 @@ def evaluate(
     target_language: TargetLanguage = None,
     encoding: Encoding = None,
     resamples: Resamples = None,
-    seed: Seed = None,
+    seed: BootstrapSeed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a run on pairs it has not seen: BLEU, chrF and TER by sacreBLEU with signatures, exact match, error rates.
+    """Score a run, or outputs, on pairs it has not seen.
 
-    Every score has a 95 % interval (bootstrap). Japanese, Chinese and Thai references are cut into characters for BLEU;
-    Korean ones into words at spaces, unless --tokenize says char or ko-mecab. A voice says the held-out texts of its
-    corpus in the style of other recordings: words understood, pitch, duration, attention, each beside its teacher.
+    BLEU, chrF and TER by sacreBLEU with signatures, exact match, error rates. Every score has a 95 % interval
+    (bootstrap). Japanese, Chinese and Thai references are cut into characters for BLEU; Korean ones into words at
+    spaces, unless --tokenize says char or ko-mecab. A voice says the held-out texts of its corpus in the style of
+    other recordings: words understood, pitch, duration, attention, each beside its teacher.
 
     \b
     seq2see evaluate runs/ko-en test.tsv
@@ -149,11 +101,12 @@ def evaluate(
             check_run(run)
     from seq2see import atomic
     from seq2see.cli.evaluate_voice import evaluate_voice, is_voice
+    from seq2see.cli.shell.progress import CountProgress
 
     if words and hypotheses is None and is_voice(words[0]):
-        with EvaluationProgress() as voice:
-            told = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, voice.counting, encoding)
-        print(told)
+        with CountProgress() as progress:
+            results = evaluate_voice(Path(words[0]), words[1:], limit, output, as_json, progress.counting, encoding)
+        print(results)
         return
     runs, specs = _sides(words or [], also or [], hypotheses)
     check_pairs(specs)
@@ -163,26 +116,26 @@ def evaluate(
         atomic.check_output(output, *map(Path, [*runs, *specs, *([hypotheses] if hypotheses else [])]))
     settings = read_settings(metric, tokenize, length_of, edges, resamples, seed)
     test = read_test(runs, specs, source_language, target_language, limit, encoding)
-    with EvaluationProgress() as voice:
+    with CountProgress() as progress:
         if hypotheses is not None:
             outputs = read_outputs(hypotheses, test, encoding)
         else:
-            search = search_of(beam, length_penalty, alpha, max_length)
-            outputs = translated(runs, test.sources, search, workers, voice.counting("translated", len(test)))
+            config = search_of(beam, search)
+            outputs = translated(runs, test.sources, config, workers, progress.counting("translated", len(test)))
         if output is not None:
             write_outputs(output, outputs)
         name = hypotheses if hypotheses is not None else " + ".join(runs)
-        found = evaluate_outputs(
-            outputs, test, settings, system=name, counting=lambda what: voice.counting(what, len(test))
+        evaluation = evaluate_outputs(
+            outputs, test, settings, system=name, counting=lambda what: progress.counting(what, len(test))
         )
-    found = replace(found, command=command())
+    evaluation = replace(evaluation, command=command())
     if as_json:
-        every = found.as_dict()
-        tell_json(every if by_length else {key: value for key, value in every.items() if key != "by_length"})
+        fields = evaluation.as_dict()
+        print_json(fields if by_length else {key: value for key, value in fields.items() if key != "by_length"})
         return
     from seq2see.report.tables import show_evaluation
 
-    tell(show_evaluation(found, lengths=by_length))
+    print_table(show_evaluation(evaluation, lengths=by_length))
 
 
 def _sides(words: list[str], also: list[str], hypotheses: str | None) -> tuple[list[str], list[str]]:
@@ -218,7 +171,7 @@ def read_settings(
     from seq2see.evaluate import EvaluationSettings, Resampling
     from seq2see.evaluate.metrics import metric_name, tokenizer_name
 
-    names = [name.strip().lower() for given in metric or metrics for name in given.split(",") if name.strip()]
+    names = [name.strip().lower() for listed in metric or metrics for name in listed.split(",") if name.strip()]
     if length_of not in ("source", "reference"):
         raise ConfigError(f"--length-of {length_of}: expected source or reference")
     plan = {name: value for name, value in (("resamples", resamples), ("seed", seed)) if value is not None}
@@ -268,15 +221,11 @@ def read_test(
     )
 
 
-def search_of(
-    beam: int | None, length_penalty: str | None, alpha: float | None, max_length: int | None
-) -> "SearchConfig":
+def search_of(beam: int, changes: list[str] | None) -> "SearchConfig":
     """What `translate` does by itself, but for what was given."""
-    from seq2see.cli.translate import search_config
     from seq2see.session import DEFAULT
 
-    given = {"beam": beam, "length_penalty": length_penalty, "alpha": alpha, "max_length": max_length}
-    return search_config(DEFAULT.model_dump() | {name: value for name, value in given.items() if value is not None})
+    return read_search(changes, {"beam": beam, "length_penalty": DEFAULT.length_penalty}, {"beam": "--beam"})
 
 
 def translated(
@@ -298,14 +247,14 @@ def translated(
     workers = workers or (cores() if large else 1)
     if workers == 1:
         torch.set_num_threads(1)
-        found = load(paths).translate_all(sources, search, window=256)
+        translations = load(paths).translate_all(sources, search, window=256)
     else:
         load(paths)  # complains here about a run that is damaged, rather than in every process
         requests = (Request(source, number=number) for number, source in enumerate(sources))
         chunk = max(32, min(512, len(sources) // (4 * workers)))
-        found = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
+        translations = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
     outputs = []
-    for translation in found:
+    for translation in translations:
         outputs.append(normalise(translation.text))
         advance(1)
     return outputs
@@ -319,7 +268,7 @@ def read_outputs(path: str, test: "References", encoding: str | None) -> list[st
 
 def write_outputs(path: Path, outputs: Sequence[str]) -> None:
     from seq2see import atomic
-    from seq2see.session.lines import one_line
+    from seq2see.session.files.lines import one_line
 
     atomic.write_file(path, "".join(one_line(output) + "\n" for output in outputs).encode())
 
@@ -329,53 +278,14 @@ def command() -> str:
     return shlex.join(["seq2see", *sys.argv[1:]])
 
 
-def tell(renderable: Any) -> None:
+def print_table(renderable: Any) -> None:
     from rich.console import Console
 
     Console(highlight=False, markup=False, emoji=False).print(renderable, crop=False)
 
 
-def tell_json(told: dict[str, Any]) -> None:
+def print_json(fields: dict[str, Any]) -> None:
     from seq2see import __version__
 
-    text = json.dumps({"version": __version__} | told, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"version": __version__} | fields, ensure_ascii=False, allow_nan=False)
     typer.echo(text.encode(errors="replace").decode())  # the name of a file need not be UTF-8
-
-
-class EvaluationProgress:
-    """Progress on stderr: a bar in a terminal, elsewhere a line every few seconds."""
-
-    def __enter__(self) -> "EvaluationProgress":
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True, highlight=False)
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        self._bars = Progress(*columns, console=console, transient=True) if console.is_terminal else None
-        if self._bars is not None:
-            self._bars.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        if self._bars is not None:
-            self._bars.stop()
-
-    def counting(self, what: str, total: int) -> Callable[[int], None]:
-        if self._bars is not None:
-            bars, task = self._bars, self._bars.add_task(what, total=total)
-            return lambda more: bars.advance(task, more)
-        told, done = time.monotonic(), 0
-
-        def advance(more: int) -> None:
-            nonlocal told, done
-            done += more
-            if time.monotonic() - told > _PLAIN_SECONDS:
-                told = time.monotonic()
-                print(f"{what}: {done:,} of {total:,}", file=sys.stderr)
-
-        return advance

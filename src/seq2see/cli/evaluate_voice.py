@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seq2see.cli.saying import say
+from seq2see.cli.shell.messages import say
 from seq2see.errors import ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def evaluate_voice(
 ) -> str:
     """What to print of the held-out utterances of a corpus, by default of the one the voice was trained on."""
     from seq2see.formats.encodings import check_encoding
+    from seq2see.progress import ProgressDisplay
     from seq2see.speech.corpus.sources import read_corpus, references
     from seq2see.speech.evaluate.evaluation import listen
     from seq2see.speech.synthesis import Voice
@@ -48,28 +49,29 @@ def evaluate_voice(
     voice = Voice.load(run)
     name = tests[0] if tests else voice.config.data.train[0]
     encoding = check_encoding(encoding) if tests or encoding else voice.config.data.encoding
-    _, held_out = read_corpus(name, say=say, encoding=encoding)
-    asked = references(held_out) if len({one.text for one in held_out}) > 1 else held_out
-    both = [(one, other) for one, other in zip(held_out, asked, strict=True) if voice.letters.can_spell(one.text)][
-        :limit
-    ]
+    with ProgressDisplay(every=5.0) as display:
+        count = display.count("espeak-ng", unit="utterances")
+        _, held_out = read_corpus(name, say=say, progress=count.update, encoding=encoding)
+    styles = references(held_out) if len({utterance.text for utterance in held_out}) > 1 else held_out
+    spelled = [pair for pair in zip(held_out, styles, strict=True) if voice.letters.can_spell(pair[0].text)]
+    both = spelled[:limit]
     if not both:
         raise DataError(f"none of the held-out texts of {name} can be spelled with the letters of {run}")
-    test, refs = [one for one, _ in both], [one for _, one in both]
-    if output is not None and any(one.audio.parent.resolve() == output.resolve() for one in (*test, *refs)):
+    test, refs = [utterance for utterance, _ in both], [reference for _, reference in both]
+    if output is not None and any(recording.audio.parent.resolve() == output.resolve() for recording in (*test, *refs)):
         raise ConfigError(f"{output}: holds the recordings that are read; name another folder")
     keep = _Keep(voice, output)
     spoken = counting("spoken and measured", len(test))
     report = listen(test, refs, keep.speak, voice.model.config.audio, lambda done, total: spoken(1))
     read = styles_of(voice, [*test, *refs], counting)
     if as_json:
-        told: dict[str, Any] = report.as_dict() | {"run": str(run), "test": name}
-        told["style_read_out"] = [one._asdict() for one in read]
-        return json.dumps(told, ensure_ascii=False, indent=1)
+        figures: dict[str, Any] = report.as_dict() | {"run": str(run), "test": name}
+        figures["style_read_out"] = [label._asdict() for label in read]
+        return json.dumps(figures, ensure_ascii=False, indent=1)
     known = [
-        f"{one.label} read from the style tokens: {one.right:.1%} (always the commonest: {one.commonest:.1%}; "
-        f"{one.recordings:,} recordings)"
-        for one in read
+        f"{label.label} read from the style tokens: {label.right:.1%} (always the commonest: {label.commonest:.1%}; "
+        f"{label.recordings:,} recordings)"
+        for label in read
     ]
     return "\n".join([report.table(), *known])
 
@@ -80,14 +82,16 @@ def styles_of(voice: "Voice", utterances: Sequence["Utterance"], counting: Count
 
     from seq2see.speech.evaluate.readout import read_styles
 
-    labelled = [one for one in utterances if one.labels]
+    labelled = [utterance for utterance in utterances if utterance.labels]
     if voice.model.style is None or not labelled:
         return []
     weights, read = [], counting("styles read", len(labelled))
-    for one in labelled:
-        weights.append(voice.style(one.audio).weights[0, :, 0].astype(np.float64).ravel())
+    for utterance in labelled:
+        weights.append(voice.style(utterance.audio).weights[0, :, 0].astype(np.float64).ravel())
         read(1)
-    return read_styles(np.stack(weights), [one.text for one in labelled], [one.labels for one in labelled])
+    return read_styles(
+        np.stack(weights), [utterance.text for utterance in labelled], [utterance.labels for utterance in labelled]
+    )
 
 
 class _Keep:
@@ -104,8 +108,8 @@ class _Keep:
         from seq2see.speech.evaluate.evaluation import SynthesizedSpeech
 
         styled = self.voice.model.style is not None
-        said = self.voice.speak(text, style=reference if styled else None)
+        speech = self.voice.speak(text, style=reference if styled else None)
         if self.folder is not None:
             self.number += 1
-            said.save(self.folder / f"{self.number:04d}.wav")
-        return SynthesizedSpeech(said.samples, said.rate, said.alignment.weights[0, 0], said.stopped)
+            speech.save(self.folder / f"{self.number:04d}.wav")
+        return SynthesizedSpeech(speech.samples, speech.rate, speech.alignment.weights[0, 0], speech.stopped)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_run
+from seq2see.cli.shell.checking import check_translator
+from seq2see.cli.shell.options import Ablate, Force, Scale
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,18 +32,9 @@ def explain(
         int | None, typer.Option(help="From 0.  [default: the last layer that looks at the source]", show_default=False)
     ] = None,
     head: Annotated[int | None, typer.Option(help="From 0.  [default: 0]", show_default=False)] = None,
-    ablate: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: a head switched off, such as cross:3.1 (layer 3, head 1).", show_default=False),
-    ] = None,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: at step 2 look there, such as 2:학생=1.0.", show_default=False),
-    ] = None,
-    scale: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: look less or more at a word, such as 학생=0.1.", show_default=False),
-    ] = None,
+    ablate: Ablate = None,
+    force: Force = None,
+    scale: Scale = None,
     as_json: Annotated[bool, typer.Option("--json", help="Every number, as JSON.")] = False,
     as_numpy: Annotated[
         bool, typer.Option("--numpy", help="A Python script that recomputes the step: paste it and try.")
@@ -57,7 +49,9 @@ def explain(
         bool, typer.Option("--step-by-step", help="Of --lesson: wait for Enter after each part.")
     ] = False,
 ) -> None:
-    """Explain one step: query, keys, scores, mask, softmax, weighted sum, gates, the likeliest pieces, in real numbers.
+    """Explain one step of a translation in real numbers.
+
+    Query, keys, scores, mask, softmax, weighted sum, gates, the likeliest pieces.
 
     \b
     seq2see explain runs/ko-en "나는 학생입니다" --step 3
@@ -77,8 +71,8 @@ def explain(
     if as_json and as_numpy:
         raise ConfigError("--json or --numpy, one of them")
     edits = Edits(tuple(ablate or ()), tuple(force or ()), tuple(scale or ()))
-    walk, said = _walk(run, text, target, step, kind, layer, head, edits)
-    _show(walk, said, as_json=as_json, as_numpy=as_numpy)
+    walk, translation = _walk(run, text, target, step, kind, layer, head, edits)
+    _show(walk, translation, as_json=as_json, as_numpy=as_numpy)
 
 
 @dataclass(frozen=True)
@@ -100,31 +94,16 @@ def _walk(
     head: int | None,
     edits: Edits,
 ) -> "tuple[Walkthrough, Translation]":
-    check_run(run)
+    check_translator(run)
     import torch
 
-    from seq2see.data.store import encode_sources
-    from seq2see.look.explain.walkthrough import explain as walk_through
     from seq2see.session import load
 
     chosen = _kind(kind)
     torch.set_num_threads(1)
-    translator = load(run)
-    translator = _changed(translator, text, edits)
-    said = _said(translator, text, target)
-    source, spoken = translator.runs[0].tokenizers
-    walk = walk_through(
-        translator.runs[0].model,
-        encode_sources(source, [said.source])[0],
-        list(said.token_ids),
-        step,
-        kind=chosen,
-        layer=layer,
-        head=head,
-        source_tokens=[*source.encode(said.source).tokens, "</s>"],
-        name=lambda index: spoken.pieces([index])[0],
-    )
-    return walk, said
+    translator = _changed(load(run), text, edits)
+    translation = _translation(translator, text, target)
+    return translator.explain(translation, step, kind=chosen, layer=layer, head=head), translation
 
 
 def _kind(kind: str) -> "WalkKind":
@@ -134,15 +113,15 @@ def _kind(kind: str) -> "WalkKind":
     raise ConfigError(f"--kind {kind}: expected one of cross, decoder")
 
 
-def _said(translator: "Translator", text: str, target: str | None) -> "Translation":
+def _translation(translator: "Translator", text: str, target: str | None) -> "Translation":
     if not translator.clean(text).strip():
         raise ConfigError("the text is empty: there is nothing to explain")
     if target is not None:
         return translator.forced(text, target)
-    found = translator.translate(text)
-    if found.parts:
+    translation = translator.translate(text)
+    if translation.parts:
         raise ConfigError("the text is too long to be translated at once; explain one sentence of it")
-    return found
+    return translation
 
 
 def _changed(translator: "Translator", text: str, edits: Edits) -> "Translator":
@@ -151,22 +130,21 @@ def _changed(translator: "Translator", text: str, edits: Edits) -> "Translator":
     from seq2see.look.intervene.whatif import parse_edits
     from seq2see.look.map.side import side_of
 
-    source = side_of(translator.runs[0].tokenizers[0].encode(translator.clean(text).strip()))
-    given = parse_edits(source, ablate=edits.ablate, force=edits.force, scale=edits.scale)
-    return translator.what_if(given)
+    source = side_of(translator.read_source(translator.clean(text).strip()))
+    return translator.what_if(parse_edits(source, ablate=edits.ablate, force=edits.force, scale=edits.scale))
 
 
-def _show(walk: "Walkthrough", said: "Translation", *, as_json: bool, as_numpy: bool) -> None:
+def _show(walk: "Walkthrough", translation: "Translation", *, as_json: bool, as_numpy: bool) -> None:
     if as_json:
-        told = {"source_text": said.source, "target_text": said.text, **walk.as_dict()}
-        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        document = {"source_text": translation.source, "target_text": translation.text, **walk.as_dict()}
+        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
     elif as_numpy:
         typer.echo(walk.as_numpy(), nl=False)
     else:
         from rich.console import Console
 
         console = Console(highlight=False, emoji=False)
-        console.print(f"{said.source}\n{said.text}\n", markup=False, soft_wrap=True)
+        console.print(f"{translation.source}\n{translation.text}\n", markup=False, soft_wrap=True)
         console.print(walk)
 
 

@@ -3,18 +3,20 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_run
-from seq2see.cli.saying import say
+from seq2see.cli.shell.checking import check_translator
+from seq2see.cli.shell.messages import say
+from seq2see.cli.shell.options import Ablate, Beam, Force, Posterior, RunFolder, Sample, Scale, Search
+from seq2see.cli.shell.search import read_search
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
     from seq2see.look import AttentionMap, Best, Kind, Level
     from seq2see.look.draw.page import Opening
-    from seq2see.look.map.tree import BeamTree
+    from seq2see.search import SearchConfig
     from seq2see.session import Translation, Translator
 
 _KINDS: "dict[str, Kind]" = {"cross": "cross", "encoder": "encoder", "decoder": "decoder"}
@@ -22,7 +24,7 @@ _LEVELS: "dict[str, Level]" = {"word": "word", "piece": "piece"}
 
 
 def look(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    run: RunFolder,
     text: Annotated[str, typer.Argument(help="The source sentence.", show_default=False)],
     target: Annotated[
         str | None,
@@ -44,35 +46,18 @@ def look(
         bool,
         typer.Option("--rescale", help="Scale rows up to one where </s> is hidden; weights are the model's own else."),
     ] = False,
-    beam: Annotated[int, typer.Option(help="Of the search.", min=1)] = 5,
+    beam: Beam = 5,
     rank: Annotated[int, typer.Option(help="The map of the second, third, ... best translation.", min=1)] = 1,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Draw a translation instead of searching for the best.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of --sample.")] = 0,
-    max_length: Annotated[int | None, typer.Option(help="Most pieces.", show_default=False)] = None,
+    sample: Sample = False,
+    search: Search = None,
     tree: Annotated[bool, typer.Option("--tree", help="What the beam considered, kept and dropped.")] = False,
-    posterior: Annotated[
-        bool,
-        typer.Option(
-            "--posterior", help="Weigh each look by how likely the word would have been, had it looked there alone."
-        ),
-    ] = False,
+    posterior: Posterior = False,
     occlusion: Annotated[
         bool, typer.Option("--occlusion", help="A second opinion: drop each source word and see what becomes unlikely.")
     ] = False,
-    ablate: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: a head switched off, such as cross:3.1 (layer 3, head 1).", show_default=False),
-    ] = None,
-    force: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: at step 2 look there, such as 2:학생=1.0.", show_default=False),
-    ] = None,
-    scale: Annotated[
-        list[str] | None,
-        typer.Option(help="What if: look less or more at a word, such as 학생=0.1.", show_default=False),
-    ] = None,
+    ablate: Ablate = None,
+    force: Force = None,
+    scale: Scale = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -84,7 +69,9 @@ def look(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The map as JSON on stdout.")] = False,
 ) -> None:
-    """Show what the model looked at while it translated: in the terminal, or in a file.
+    """Show what the model looked at while it translated.
+
+    In the terminal, or in a file: a page, a picture, numbers.
 
     \b
     seq2see look runs/ko-en "나는 학생입니다"
@@ -103,27 +90,40 @@ def look(
     if not text.strip():
         raise ConfigError("the text is empty: there is nothing to look at")
     if sample and rank > 1:
-        raise ConfigError("--rank is of a beam; --sample draws one translation, another --seed another one")
+        raise ConfigError("--rank is of a beam; --sample draws one translation, another --search seed=N another one")
     if rescale and sinks:
         raise ConfigError("--rescale makes up for what is hidden, and --sinks hides nothing; leave one of them out")
     view = View(_KINDS[kind], layer, head, mean, rollout, _LEVELS[level], sinks, rescale)
-    search = {"sample": sample, "seed": seed, "max_length": max_length} | (
-        {} if sample else {"beam": max(beam, rank), "nbest": rank, "length_penalty": "gnmt"}
-    )
     if posterior and kind != "cross":
         raise ConfigError(f"--posterior asks what the source words explain; it has no meaning with --kind {kind}")
+    check_translator(run)
+    settings = {"sample": sample} | (
+        {} if sample else {"beam": max(beam, rank), "nbest": rank, "length_penalty": "gnmt"}
+    )
+    config = read_search(search, settings, {"beam": "--beam", "nbest": "--rank", "sample": "--sample"})
+    import torch
+
+    from seq2see.look.draw.page import check_replaceable
+    from seq2see.session import load
+
+    if out is not None and out.suffix.lower() == ".html":
+        check_replaceable(out, "--out")
+    torch.set_num_threads(1)
+    translator = load(run)
+    shown = _translation(translator, text, target, config, rank, record=tree)
     edits = {"ablate": ablate or [], "force": force or [], "scale": scale or []}
-    ways = Ways(tree, posterior, occlusion)
-    _look(run, text, target, view, search, rank, edits, ways, out=out, as_json=as_json)
-
-
-@dataclass(frozen=True)
-class Ways:
-    """What else is asked for besides the attention itself."""
-
-    tree: bool
-    posterior: bool
-    occlusion: bool
+    if any(edits.values()):
+        changed = _changed(translator, shown, edits)
+        other = _translation(changed, text, target, config, rank, record=tree)
+        print(f"as it is  {shown.text}  ({shown.score:.3f})", file=sys.stderr)
+        print(f"what if   {other.text}  ({other.score:.3f})", file=sys.stderr)
+        translator, shown = changed, other
+    maps = dict(shown.maps)
+    if posterior and (weighed := translator.posterior(shown)) is not None:
+        maps["cross"] = weighed
+    _show(translator, shown, maps, view, out=out, as_json=as_json)
+    if occlusion:
+        _occlude(translator, shown)
 
 
 @dataclass(frozen=True)
@@ -166,102 +166,51 @@ class View:
         return shown.rescale() if self.rescale else shown
 
 
-def _look(
-    run: Path,
-    text: str,
-    target: str | None,
-    view: View,
-    search: dict[str, Any],
-    rank: int,
-    edits: dict[str, list[str]],
-    ways: Ways,
-    *,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    check_run(run)
-    import torch
-
-    from seq2see.cli.translate import search_config
-    from seq2see.look import Kind
-    from seq2see.look.draw.page import check_replaceable
-    from seq2see.session import load
-
-    if out is not None and out.suffix.lower() == ".html":
-        check_replaceable(out, "--out")
-    torch.set_num_threads(1)
-    translator = load(run)
-    config = search_config(search)
-    said = _said(translator, text, target, config, rank, record=ways.tree)
-    if any(edits.values()):
-        changed = _changed(translator, said, edits)
-        other = _said(changed, text, target, config, rank, record=ways.tree)
-        print(f"as it is  {said.text}  ({said.score:.3f})", file=sys.stderr)
-        print(f"what if   {other.text}  ({other.score:.3f})", file=sys.stderr)
-        translator, said = changed, other
-    looks = {kind: translator.look_at(said, kind) for kind in get_args(Kind)}
-    if ways.posterior:
-        looks["cross"] = translator.posterior(said)
-    maps = {kind: one for kind, one in looks.items() if one is not None}
-    _show(translator, said, maps, view, tree=ways.tree, out=out, as_json=as_json)
-    if ways.occlusion:
-        _occlude(translator, said)
-
-
-def _said(
-    translator: "Translator", text: str, target: str | None, config: Any, rank: int, *, record: bool
+def _translation(
+    translator: "Translator", text: str, target: str | None, config: "SearchConfig", rank: int, *, record: bool
 ) -> "Translation":
     """What is looked at: a forced translation, or the one that the search ranks so."""
     if target is not None:
         return translator.forced(text, target)
-    found = translator.translate(text, search=config, record=record)
-    if rank > len(found.nbest):
-        raise ConfigError(f"--rank {rank}: the search found {len(found.nbest)} translations; widen --beam")
+    best = translator.translate(text, search=config, record=record)
+    if rank > len(best.nbest):
+        raise ConfigError(f"--rank {rank}: the search found {len(best.nbest)} translations; widen --beam")
     from dataclasses import replace
 
-    chosen = found.nbest[rank - 1] if found.nbest else found
-    return replace(chosen, record=found.record, nbest=found.nbest)
+    chosen = best.nbest[rank - 1] if best.nbest else best
+    return replace(chosen, record=best.record, nbest=best.nbest)
 
 
-def _changed(translator: "Translator", said: "Translation", edits: dict[str, list[str]]) -> "Translator":
+def _changed(translator: "Translator", shown: "Translation", edits: dict[str, list[str]]) -> "Translator":
     from seq2see.look.intervene.whatif import parse_edits
 
-    cross = translator.look_at(said)
-    if cross is None:
+    if shown.attention is None:
         raise ConfigError(f"{translator.family} has no attention to change")
-    return translator.what_if(parse_edits(cross.source, **edits))
+    return translator.what_if(parse_edits(shown.attention.source, **edits))
 
 
 def _show(
     translator: "Translator",
-    said: "Translation",
+    translation: "Translation",
     maps: "dict[Kind, AttentionMap]",
     view: View,
     *,
-    tree: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
     from rich.console import Console
 
-    from seq2see.look import load_best
     from seq2see.look.draw.page import Opening
-    from seq2see.look.map.alignment import ALIGNMENT
-    from seq2see.look.map.tree import beam_tree
 
-    drawn = None
-    if tree and said.record is not None:
-        spell = translator.runs[0].tokenizers[1].pieces
-        drawn = beam_tree(said.record, spell, [(one.token_ids, one.score) for one in said.nbest])
     if view.kind not in maps:
         what = f"it has {', '.join(maps)}" if maps else "it speaks from one vector, or from convolutions alone"
         raise ConfigError(f"{translator.family} has no {view.kind} attention to look at: {what}")
     maps = view.rolled(maps)
-    layer, head = view.place(maps[view.kind], load_best(translator.runs[0].path / ALIGNMENT))
+    layer, head = view.place(maps[view.kind], translator.alignment_head)
     shown = view.of(maps[view.kind], layer, head)
     if out is not None and out.suffix.lower() == ".html":
         opening = Opening(view.kind, view.level, layer, head, not view.sinks, view.rescale)
-        _write_page(out, said, tuple(maps.values()), drawn, opening)
+        _write_page(out, translation, tuple(maps.values()), opening)
     elif out is not None:
         shown.save(out)
     if out is not None:
@@ -273,35 +222,33 @@ def _show(
         typer.echo(to_json(shown).decode(), nl=False)
         return
     console = Console(highlight=False)
-    console.print(f"{said.text}  ({said.score:.3f})", markup=False, soft_wrap=True)
+    console.print(f"{translation.text}  ({translation.score:.3f})", markup=False, soft_wrap=True)
     console.print(shown)
-    if drawn is not None:
-        console.print(drawn)
+    if translation.tree is not None:
+        console.print(translation.tree)
 
 
-def _write_page(
-    out: Path, said: "Translation", maps: "tuple[AttentionMap, ...]", tree: "BeamTree | None", opening: "Opening"
-) -> None:
+def _write_page(out: Path, translation: "Translation", maps: "tuple[AttentionMap, ...]", opening: "Opening") -> None:
     from seq2see.look.draw.page import PageExample, page, write_page
 
-    texts = (("translation", said.text), ("score", f"{said.score:.3f}"))
-    example = PageExample(maps, texts=texts, tree=tree, opening=opening)
-    write_page(out, page([example], title=said.source), "--out")
+    texts = (("translation", translation.text), ("score", f"{translation.score:.3f}"))
+    example = PageExample(maps, texts=texts, tree=translation.tree, opening=opening)
+    write_page(out, page([example], title=translation.source), "--out")
 
 
-def _occlude(translator: "Translator", said: "Translation") -> None:
+def _occlude(translator: "Translator", translation: "Translation") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from seq2see.session.aligning import occlude
 
-    found = occlude(translator, said.source, said.token_ids)
+    losses = occlude(translator, translation.source, translation.token_ids)
     table = Table(title="without the word, the translation is less likely by", title_justify="left", box=None)
     table.add_column("source word")
     table.add_column("nats", justify="right")
     table.add_column("most of all")
-    for word, row, total in zip(found.words, found.loss, found.totals(), strict=True):
+    for word, row, total in zip(losses.words, losses.loss, losses.totals(), strict=True):
         piece = max(range(len(row)), key=row.__getitem__)
-        table.add_row(Text(word), f"{total:.2f}", Text(f"{found.pieces[piece]} ({row[piece]:.2f})"))
+        table.add_row(Text(word), f"{total:.2f}", Text(f"{losses.pieces[piece]} ({row[piece]:.2f})"))
     Console(highlight=False).print(table)

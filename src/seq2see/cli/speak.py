@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_recordings, check_run
-from seq2see.cli.options import Encoding
+from seq2see.cli.shell.checking import check_recordings, check_run
+from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -100,16 +100,16 @@ def numbered(path: Path, number: int) -> Path:
 
 def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:
     """`3=0.8,1:5=0.2` -> {3: 0.8, (1, 5): 0.2}."""
-    found: dict[int | tuple[int, int], float] = {}
+    weights: dict[int | tuple[int, int], float] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
         head, colon, token = name.rpartition(":")
         try:
             key = (int(head), int(token)) if colon else int(token)
-            found[key] = float(value)
+            weights[key] = float(value)
         except ValueError:
             raise ConfigError(f"--tokens {text}: '{part.strip()}' is not like 3=0.8 or 1:3=0.8") from None
-    return found
+    return weights
 
 
 def _lines(encoding: str | None) -> Iterator[str]:

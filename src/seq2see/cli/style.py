@@ -1,12 +1,11 @@
 """`seq2see style`: what a recording sounds like in style tokens, and what each token does."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seq2see.cli.checking import check_recordings, check_run
+from seq2see.cli.shell.checking import check_recordings, check_run
 from seq2see.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +37,9 @@ def show_style(
         Path | None, typer.Option("--out", "-o", help="Of --sweep: a picture, .png .svg .pdf.", show_default=False)
     ] = None,
 ) -> None:
-    """Show the weights of the style tokens, a row for each recording and head, with tabs between.
+    """Show the weights of the style tokens.
+
+    A row for each recording and head, with tabs between.
 
     \b
     seq2see style runs/voice low.wav high.wav
@@ -65,23 +66,26 @@ def show_style(
 
 
 def _weights(voice: "Voice", recordings: list[Path]) -> None:
-    found = [voice.style(recording) for recording in recordings]
-    names = found[0].source.tokens
+    styles = [voice.style(recording) for recording in recordings]
+    names = styles[0].source.tokens
     typer.echo("\t".join(["recording", "head", *names]))
-    for recording, one in zip(recordings, found, strict=True):
-        for head, weights in zip(one.heads, one.weights[0, :, 0], strict=True):
+    for recording, style in zip(recordings, styles, strict=True):
+        for head, weights in zip(style.heads, style.weights[0, :, 0], strict=True):
             typer.echo("\t".join([str(recording), str(head), *(f"{weight:.3f}" for weight in weights)]))
 
 
 def _sweep(voice: "Voice", base: "AttentionMap | None", texts: list[str], by_head: bool, out: Path | None) -> None:
+    from seq2see.progress import ProgressDisplay
     from seq2see.speech.evaluate.sweep import save_picture, table
     from seq2see.speech.evaluate.sweep import sweep as swept
 
-    found = swept(voice, texts or _default_texts(voice), style=base, by_head=by_head, advance=_tell)
-    for row in table(found):
+    with ProgressDisplay() as display:
+        count = display.count(unit="tokens", rate=False)
+        sweeps = swept(voice, texts or _default_texts(voice), style=base, by_head=by_head, advance=count.update)
+    for row in table(sweeps):
         typer.echo("\t".join(row))
     if out is not None:
-        save_picture(found, out)
+        save_picture(sweeps, out)
 
 
 def _default_texts(voice: "Voice") -> list[str]:
@@ -89,8 +93,3 @@ def _default_texts(voice: "Voice") -> list[str]:
     if not texts:
         raise ConfigError("this voice cannot spell the texts that a sweep says by itself; give one by --text")
     return texts
-
-
-def _tell(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {total} tokens", end="" if done < total else "\n", file=sys.stderr, flush=True)

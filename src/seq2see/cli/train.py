@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from seq2see.cli.checking import check_run, check_training
-from seq2see.cli.options import Encoding
+from seq2see.cli.shell.checking import check_run, check_training
+from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, nearest
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from seq2see.cli.checking import check_run
-from seq2see.cli.saying import PREFIX
+from seq2see.cli.shell.checking import check_run
+from seq2see.cli.shell.messages import PREFIX
 from seq2see.errors import RunError
 
 
@@ -23,7 +23,9 @@ def verify_resume(
     steps: Annotated[int, typer.Option(help="Updates of each run.")] = 20,
     kills: Annotated[int, typer.Option(help="How often the second run is killed (kill -9) and resumed.")] = 2,
 ) -> None:
-    """Train twice, once straight and once killed and resumed, and compare the SHA-256 of the weights.
+    """Prove that a training killed and resumed ends the same.
+
+    Train twice, once straight and once killed and resumed, and compare the SHA-256 of the weights.
 
     \b
     seq2see verify-resume recipes/dates-luong.toml

@@ -25,7 +25,7 @@ from seq2see.report.tables import show_lengths
 from seq2see.session import Translation, Translator, load
 
 _READABLE = range(5, 9)  # source words of the sentence whose map is drawn
-_WAY: dict[Family, str] = {
+_DESCRIPTIONS: dict[Family, str] = {
     "rnn": "one vector has to hold the whole sentence (Sutskever 2014, Cho 2014)",
     "rnnsearch": "looks back at the source before every word (Bahdanau 2014)",
 }
@@ -57,66 +57,70 @@ class Findings:
     @property
     def typical(self) -> ComparedSentence:
         """The long sentence in the middle of all, by what attention changes in chrF: neither the best nor the worst."""
-        long = [one for one in self.comparison.sentences if len(one.reference.split()) >= LONG]
-        return sorted(long, key=lambda one: one.gain)[len(long) // 2]
+        long = [sentence for sentence in self.comparison.sentences if len(sentence.reference.split()) >= LONG]
+        return sorted(long, key=lambda sentence: sentence.gain)[len(long) // 2]
 
 
 def find(plan: Plan, test: Sequence[Example]) -> Findings:
     """Both models on sentences they have not seen."""
     torch.set_num_threads(1)
     translators = {family: load(plan.run(family)) for family in FAMILIES}
-    said = {family: _translate(translators[family], test) for family in FAMILIES}
-    references = references_of([(one.source, one.target) for one in test], plan.test.name)
-    outputs = {family: [one.text for one in said[family]] for family in FAMILIES}
+    translations = {family: _translate(translators[family], test) for family in FAMILIES}
+    references = references_of([(example.source, example.target) for example in test], plan.test.name)
+    outputs = {family: [translation.text for translation in translations[family]] for family in FAMILIES}
 
     def compared(edges: tuple[int, ...]) -> Comparison:
         settings = EvaluationSettings(metrics=("bleu",), side="reference", edges=edges)
         return compare_outputs(outputs["rnn"], outputs["rnnsearch"], references, settings, systems=("rnn", "rnnsearch"))
 
     trained = {family: _trained(plan.run(family), translators[family]) for family in FAMILIES}
-    return Findings(trained, compared(EDGES), compared((LONG - 1,)).by_length, choose_sentence(test, said["rnnsearch"]))
+    return Findings(
+        trained, compared(EDGES), compared((LONG - 1,)).by_length, choose_sentence(test, translations["rnnsearch"])
+    )
 
 
 def _translate(translator: Translator, test: Sequence[Example]) -> list[Translation]:
-    return list(translator.translate_all((one.source for one in test), window=len(test)))
+    return list(translator.translate_all((example.source for example in test), window=len(test)))
 
 
 def _trained(run: Path, translator: Translator) -> Trained:
     """Summed up from what training wrote down, so that it is there for a run of yesterday as well."""
     seconds = [float(entry["seconds"]) for entry in read_metrics(run) if is_number(entry.get("seconds"))]
-    return Trained(parameters(translator.runs[0].model), len(seconds), sum(seconds))
+    return Trained(parameters(translator.model), len(seconds), sum(seconds))
 
 
-def choose_sentence(test: Sequence[Example], said: Sequence[Translation]) -> Translation:
+def choose_sentence(test: Sequence[Example], translations: Sequence[Translation]) -> Translation:
     """Of the sentences short enough to read in a map the one whose words change places most; rather a right one."""
-    places = [place for place, one in enumerate(test) if len(one.source.split()) in _READABLE] or range(len(test))
-    right = [place for place in places if said[place].text == test[place].target]
-    return said[max(right or places, key=lambda place: crossings(test[place]))]
+    places = [place for place, example in enumerate(test) if len(example.source.split()) in _READABLE] or range(
+        len(test)
+    )
+    right = [place for place in places if translations[place].text == test[place].target]
+    return translations[max(right or places, key=lambda place: crossings(test[place]))]
 
 
 # ----- for the eye
 
 
-def show(found: Findings, plan: Plan) -> RenderableType:
+def show(findings: Findings, plan: Plan) -> RenderableType:
     """All of it, for a terminal."""
-    lengths = found.comparison.by_length
+    lengths = findings.comparison.by_length
     tables = [lengths.a, lengths.b]
     return Group(
         Text("\nWith and without attention: equal size, the same pairs, about the same time", style="bold"),
-        _models(found),
+        _models(findings),
         LengthChart(tables, FAMILIES),
         show_lengths(tables, FAMILIES),
-        Text(headline(found), style="bold"),
+        Text(headline(findings), style="bold"),
         Text("\nA typical long sentence: in half of the others attention gains more chrF, in half less", style="bold"),
-        _sentence(found.typical),
-        *_map(found.drawn),
+        _sentence(findings.typical),
+        *_map(findings.drawn),
         Text("\nTry next", style="bold"),
-        *_next(found, plan),
+        *_next(findings, plan),
     )
 
 
-def headline(found: Findings) -> str:
-    without, with_, between = found.long
+def headline(findings: Findings) -> str:
+    without, with_, between = findings.long
     sure = "" if between.interval is None else f" (95 %: {between.interval.low:.1f} to {between.interval.high:.1f})"
     return (
         f"{LONG} words and more ({without.sentences:,} sentences): BLEU {_number(without.score)} without attention, "
@@ -128,12 +132,12 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def _models(found: Findings) -> Table:
+def _models(findings: Findings) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    for family, one in found.trained.items():
-        table.add_row(family, Text(_WAY[family]))
-        told = f"{one.parameters:,} parameters, {one.updates:,} updates in {one.seconds:,.0f} s"
-        table.add_row("", Text(told, style="dim"))
+    for family, trained in findings.trained.items():
+        table.add_row(family, Text(_DESCRIPTIONS[family]))
+        figures = f"{trained.parameters:,} parameters, {trained.updates:,} updates in {trained.seconds:,.0f} s"
+        table.add_row("", Text(figures, style="dim"))
     table.add_row()
     return table
 
@@ -155,9 +159,9 @@ def _map(drawn: Translation) -> Iterator[RenderableType]:
     yield attention.words()
 
 
-def _next(found: Findings, plan: Plan) -> Iterator[Text]:
+def _next(findings: Findings, plan: Plan) -> Iterator[Text]:
     without, with_ = (shlex.quote(str(plan.run(family))) for family in FAMILIES)
-    test, sentence = shlex.quote(str(plan.test)), shlex.quote(found.drawn.source)
+    test, sentence = shlex.quote(str(plan.test)), shlex.quote(findings.drawn.source)
     for command in (
         f"seq2see look {with_} {sentence} --out map.html",
         f"echo {sentence} | seq2see translate {with_}",
@@ -168,17 +172,17 @@ def _next(found: Findings, plan: Plan) -> Iterator[Text]:
         yield Text(f"    {command}", no_wrap=True, overflow="ignore")
 
 
-def write_report(found: Findings, plan: Plan, command: str) -> None:
+def write_report(findings: Findings, plan: Plan, command: str) -> None:
     """report.html: the same, with curves of training, and maps to point at."""
-    drawn = found.drawn
+    drawn = findings.drawn
     assert drawn.attention is not None, "rnnsearch has attention"
     shown = Shown((drawn.attention,), title=drawn.source, texts=(("rnnsearch", drawn.text),))
-    given = ResultsReport(
+    results = ResultsReport(
         "With and without attention",
-        lead=headline(found),
-        comparison=found.comparison,
+        lead=headline(findings),
+        comparison=findings.comparison,
         trainings=tuple(read_training(plan.run(family)) for family in FAMILIES),
         examples=(shown,),
         environment=environment(command, plan.seed),
     )
-    write_page(plan.report, report(given), "--out")
+    write_page(plan.report, report(results), "--out")

@@ -16,7 +16,7 @@ from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
-from seq2see.session.processes import deaf
+from seq2see.session.processes import interrupts_blocked
 from seq2see.training.loop import Update, Validation
 from seq2see.training.reporting import Speed
 
@@ -92,7 +92,7 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
             process = context.Process(
                 target=_train, args=(plan.settings(family), plan.run(family), theirs), daemon=True
             )
-            with deaf():
+            with interrupts_blocked():
                 process.start()
             theirs.close()
             processes.append(process)

@@ -106,10 +106,10 @@ def claim(plan: Plan) -> None:
 
 def _check(mark: Path, plan: Plan) -> None:
     try:
-        found = atomic.read_json(mark)
+        saved = atomic.read_json(mark)
     except (OSError, ValueError) as error:
         raise RunError(f"{mark}: cannot be read ({error}); delete {mark.parent} and start again") from None
-    if found != plan.mark():
+    if saved != plan.mark():
         raise RunError(
             f"{mark.parent}: holds a demo with other options ({mark.name} says which); "
             "choose another --out, or delete the folder"

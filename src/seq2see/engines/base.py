@@ -1,6 +1,6 @@
 """What search needs of a model, whoever computes it. A `seq2see.models.Model` is one itself."""
 
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, overload
 
 from torch import Tensor
 
@@ -18,8 +18,10 @@ class Engine(Protocol):
     def start(self, memory: Any) -> Any:
         """Memory -> State."""
 
-    def step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any]:
+    @overload
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[False] = ...) -> tuple[Tensor, Any]:
         """(B,) -> logits (B, V), State."""
 
-    def attending_step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any, Tensor]:
-        """`step` and what it looked at, (B, S)."""
+    @overload
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[True]) -> tuple[Tensor, Any, Tensor]:
+        """The same, and (B, S) where it looked."""

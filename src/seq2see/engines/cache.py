@@ -22,7 +22,7 @@ from seq2see.runs.folder import CONFIG, WEIGHTS, Run
 if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
-FOLDER, TOLD = "engines", "engine.json"
+FOLDER, MANIFEST = "engines", "engine.json"
 _FORMAT = 1
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
@@ -103,11 +103,11 @@ def _makers(path: Path) -> dict[str, Any]:
 def _read(folder: Path, path: Path) -> Graphs | None:
     """Whole, by its own account made from these weights; or None."""
     try:
-        told = atomic.read_json(folder / TOLD)
-        if told["makers"] != _makers(path):
+        manifest = atomic.read_json(folder / MANIFEST)
+        if manifest["makers"] != _makers(path):
             return None
         limit = 4 * (path / WEIGHTS).stat().st_size + _SPARE
-        whole = all(atomic.digest(folder / file) == told["files"][file] for file in _FILES.values())
+        whole = all(atomic.digest(folder / file) == manifest["files"][file] for file in _FILES.values())
         return Graphs(*(atomic.read_file(folder / file, limit) for file in _FILES.values())) if whole else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -117,9 +117,12 @@ def _write(folder: Path, graphs: Graphs, path: Path) -> None:
     if folder.resolve() != path.resolve() / FOLDER / folder.name:
         raise RunError(f"{folder}: is a link to another place")
     folder.mkdir(parents=True, exist_ok=True)
-    for file in (TOLD, *_FILES.values()):  # from here until the end there is no engine; a pipe would be written into
+    for file in (
+        MANIFEST,
+        *_FILES.values(),
+    ):  # from here until the end there is no engine; a pipe would be written into
         (folder / file).unlink(missing_ok=True)
     for file, content in zip(_FILES.values(), graphs, strict=True):
         atomic.write_file(folder / file, content)
     digests = {file: atomic.digest(folder / file) for file in _FILES.values()}
-    atomic.write_json(folder / TOLD, {"makers": _makers(path), "files": digests})
+    atomic.write_json(folder / MANIFEST, {"makers": _makers(path), "files": digests})

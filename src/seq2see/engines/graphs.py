@@ -53,14 +53,14 @@ class _Step(nn.Module):
 
 def leaves(tree: Any) -> list[Tensor]:
     """The tensors of a Memory or State, in order."""
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
 
     def take(x: Tensor) -> Tensor:
-        found.append(x)
+        tensors.append(x)
         return x
 
     map_tensors(tree, take)
-    return found
+    return tensors
 
 
 def grown(tree: Any, values: list[Tensor]) -> Any:
@@ -102,20 +102,22 @@ def example_step(model: Model[Any, Any], batch: int, length: int, steps: int) ->
     return tokens, memory, state
 
 
-def _export(module: nn.Module, one: tuple[Any, ...], other: tuple[Any, ...]) -> bytes:
-    program = torch.onnx.export(module.eval(), one, dynamo=True, dynamic_shapes=_dynamic(one, other), verbose=False)
+def _export(module: nn.Module, example: tuple[Any, ...], other_example: tuple[Any, ...]) -> bytes:
+    program = torch.onnx.export(
+        module.eval(), example, dynamo=True, dynamic_shapes=_dynamic(example, other_example), verbose=False
+    )
     assert program is not None
     content: bytes = program.model_proto.SerializeToString()
     return content
 
 
-def _dynamic(one: Any, other: Any) -> Any:
+def _dynamic(first: Any, second: Any) -> Any:
     """For each tensor of two like trees the dimensions in which they differ."""
-    if isinstance(one, Tensor):
-        sizes = enumerate(zip(one.shape, other.shape, strict=True))
+    if isinstance(first, Tensor):
+        sizes = enumerate(zip(first.shape, second.shape, strict=True))
         return {place: torch.export.Dim.DYNAMIC for place, (here, there) in sizes if here != there}
-    branches = [_dynamic(*both) for both in zip(one, other, strict=True)]
-    return type(one)(*branches) if hasattr(one, "_fields") else tuple(branches)
+    branches = [_dynamic(*both) for both in zip(first, second, strict=True)]
+    return type(first)(*branches) if hasattr(first, "_fields") else tuple(branches)
 
 
 def check_graph(content: bytes) -> None:
@@ -165,18 +167,18 @@ def _quantised(content: bytes) -> bytes:
     if len(others) == len(products):
         return content
     with tempfile.TemporaryDirectory() as folder:
-        given, made = Path(folder) / "given.onnx", Path(folder) / "made.onnx"
-        onnx.save(graph, given)
+        exported, quantised = Path(folder) / "exported.onnx", Path(folder) / "quantised.onnx"
+        onnx.save(graph, exported)
         quantize_dynamic(
-            given,
-            made,
+            exported,
+            quantised,
             weight_type=QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
             op_types_to_quantize=["MatMul"],
             nodes_to_exclude=others,
         )
-        return made.read_bytes()
+        return quantised.read_bytes()
 
 
 def _plain_products(model: Any) -> Any:
@@ -191,13 +193,15 @@ def _plain_products(model: Any) -> Any:
     weights = {weight.name: weight for weight in graph.initializer}
     nodes = []
     for node in graph.node:
-        told = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
-        scaled = told.get("alpha", 1.0) != 1.0 or told.get("beta", 1.0) != 1.0 or told.get("transA", 0)
+        attributes = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
+        scaled = (
+            attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0 or attributes.get("transA", 0)
+        )
         if node.op_type != "Gemm" or node.input[1] not in weights or scaled:
             nodes.append(node)
             continue
         matrix = numpy_helper.to_array(weights[node.input[1]])
-        turned = matrix.T.copy() if told.get("transB", 0) else matrix
+        turned = matrix.T.copy() if attributes.get("transB", 0) else matrix
         name = f"{node.name}.matrix"
         graph.initializer.append(numpy_helper.from_array(turned, name))
         biased = len(node.input) > 2

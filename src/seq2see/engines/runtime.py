@@ -5,7 +5,7 @@ torch model by a probe: two short sources, two steps.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn, overload
 
 import torch
 from torch import Tensor
@@ -50,9 +50,9 @@ class OnnxEngine:
         tokens, memory, state = torch.empty(0, dtype=torch.long), leaves(probe.memory), leaves(probe.first)
         _check_ends("encode", self.encoder, [tokens, torch.empty(0, dtype=torch.bool)], memory)
         _check_ends("step", self.stepper, [tokens, *memory, *state], [probe.logits[0], *state])
-        self.sources = [one.name for one in self.encoder.get_inputs()]
-        self.names = [one.name for one in self.stepper.get_inputs()]
-        self.outputs = [one.name for one in self.stepper.get_outputs()]
+        self.sources = [end.name for end in self.encoder.get_inputs()]
+        self.names = [end.name for end in self.stepper.get_inputs()]
+        self.outputs = [end.name for end in self.stepper.get_outputs()]
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Any:
         mask = self.model.check_source(source, source_mask)
@@ -62,9 +62,21 @@ class OnnxEngine:
     def start(self, memory: Any) -> Any:
         return self.model.start(memory)
 
-    def step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any]:
+    @overload
+    def step(
+        self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[False] = ...
+    ) -> tuple[Tensor, Any]: ...
+
+    @overload
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[True]) -> NoReturn: ...
+
+    def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: bool = False) -> tuple[Tensor, Any]:
+        if need_weights:
+            raise ConfigError(
+                "the coverage penalty reads attention at every step; use the engine torch, or coverage = 0"
+            )
         before = leaves(state)
-        given = [x.contiguous() for x in (tokens, *leaves(memory), *before)]
+        inputs = [x.contiguous() for x in (tokens, *leaves(memory), *before)]
         sizes = [
             [size + more for size, more in zip(x.shape, growth, strict=True)]
             for x, growth in zip(before, self.growth, strict=True)
@@ -72,7 +84,7 @@ class OnnxEngine:
         after = [torch.empty(size, dtype=x.dtype) for size, x in zip(sizes, before, strict=True)]
         logits = torch.empty(tokens.size(0), self.words)
         binding = self.stepper.io_binding()
-        for name, x in zip(self.names, given, strict=True):
+        for name, x in zip(self.names, inputs, strict=True):
             if x.numel():
                 binding.bind_input(name, "cpu", 0, _KINDS[x.dtype], tuple(x.shape), x.data_ptr())
             else:  # an empty tensor has no address
@@ -84,9 +96,6 @@ class OnnxEngine:
                 binding.bind_output(name, "cpu")
         self.stepper.run_with_iobinding(binding)
         return logits, grown(state, after)
-
-    def attending_step(self, tokens: Tensor, memory: Any, state: Any) -> tuple[Tensor, Any, Tensor]:
-        raise ConfigError("the coverage penalty reads attention at every step; use the engine torch, or coverage = 0")
 
     def distance(self) -> float:
         """How far the graphs are from the model, as a share of its numbers, in the tensor of the probe where they are

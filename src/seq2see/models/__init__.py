@@ -10,18 +10,30 @@ from typing import TYPE_CHECKING, Any
 from seq2see.models.names import FAMILIES, SIZES, Family, Size
 
 if TYPE_CHECKING:
-    from seq2see.models.base import Look, Model, ModelConfig, Output, map_tensors, parameters, reorder
+    from seq2see.models.base import (
+        AttentionLayer,
+        Look,
+        Model,
+        ModelConfig,
+        Output,
+        StepDescription,
+        map_tensors,
+        parameters,
+        reorder,
+    )
     from seq2see.models.families import build, configure, from_config, load_config
 
 __all__ = [
     "FAMILIES",
     "SIZES",
+    "AttentionLayer",
     "Family",
     "Look",
     "Model",
     "ModelConfig",
     "Output",
     "Size",
+    "StepDescription",
     "build",
     "configure",
     "from_config",

@@ -5,18 +5,21 @@ Letters: B batch, S source length, T target length, D width, V vocabulary.
     memory = model.encode(source, source_mask)            what the source becomes, once
     state = model.start(memory)                           where decoding begins
     logits, state = model.step(tokens, memory, state)     one target position: (B,) -> (B, V)
+    logits, state, weights = model.step(tokens, memory, state, need_weights=True)      and where it looked: (B, S)
     output = model(batch)                                 teacher forcing: output.logits (B, T, V)
     maps = model.look(batch)                              the same pass, written-out attention: every layer and head
+    model.attentions()                                    every attention by kind and layer; hooks by `with_hooks`
 
 Memory and State are trees (named tuples, tuples) of tensors with the batch first and a structure that never changes,
 so that they can be reordered by one helper and exported to ONNX.
 """
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar, overload
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -25,12 +28,14 @@ from torch.nn import functional as F
 
 from seq2see import masks
 from seq2see.attention import MultiHead, Normaliser, ScoreName, mechanism
-from seq2see.attention.base import Attention
+from seq2see.attention.base import Attention, Hook
+from seq2see.attention.formula import Formula
 from seq2see.data.batch import Batch
 from seq2see.errors import ConfigError, ShapeError, brief
 from seq2see.models.names import Size
 
 Kind = Literal["encoder", "decoder", "cross"]
+Place = tuple[Kind, int]  # an attention of a model: its kind and layer, from 0
 
 Tree = TypeVar("Tree")
 M = TypeVar("M")  # a family's Memory
@@ -123,9 +128,37 @@ class Look(NamedTuple):
     weights: Tensor  # (B, H, Tq, Tk)
 
 
-def mean_look(weights: Sequence[Tensor | None]) -> Tensor:
+def mean_weights(layers: Sequence[Tensor | None]) -> Tensor:
     """(B, H, 1, S) of each layer -> (B, S): the mean over layers and heads of a step."""
-    return torch.stack([one.mean(dim=1).squeeze(1) for one in weights if one is not None]).mean(dim=0)
+    return torch.stack([weights.mean(dim=1).squeeze(1) for weights in layers if weights is not None]).mean(dim=0)
+
+
+class AttentionLayer(NamedTuple):
+    """One attention of a model under its name in `Model.look`, and what it works on, in words."""
+
+    kind: Kind
+    layer: int
+    module: Attention
+    query: str = "the layer's input here"
+    values: str = "h_j itself"
+
+    @property
+    def place(self) -> Place:
+        return self.kind, self.layer
+
+
+@dataclass(frozen=True)
+class StepDescription:
+    """What a decoder computes in one step besides its attention, as formulas with its own numbers.
+
+    cells         of a recurrent decoder, lowest layer first
+    cells_first   whether they are computed before the look at the source, else after it
+    instead       what a decoder without attention knows of the source
+    """
+
+    cells: tuple[Formula, ...] = ()
+    cells_first: bool = False
+    instead: Formula | None = None
 
 
 class Encoded(NamedTuple):
@@ -158,7 +191,20 @@ class Output:
         return F.linear(self.features, self.vocabulary.weight, self.vocabulary.bias)
 
 
-class Encoder(nn.Module, ABC):
+class Part(nn.Module, ABC):
+    """An encoder or decoder: it lists its own attentions."""
+
+    def attentions(self) -> Sequence[AttentionLayer]:
+        """Every attention in here, in the order of computing; none for a part without."""
+        return ()
+
+    def with_attentions(self, modules: Sequence[Attention]) -> Self:
+        """A copy with these modules in the place of `attentions()`, in the same order; parameters are shared."""
+        listed = [attention.module for attention in self.attentions()]
+        return replace_modules(self, {id(old): new for old, new in zip(listed, modules, strict=True)})
+
+
+class Encoder(Part):
     """Any encoder: ids to Encoded."""
 
     key_dim: int
@@ -169,7 +215,7 @@ class Encoder(nn.Module, ABC):
         """(B, S), (B, 1, S) -> Encoded, and the looks of its own attention if asked for."""
 
 
-class Decoder(nn.Module, ABC, Generic[M, S]):
+class Decoder(Part, Generic[M, S]):
     """Any decoder: reads Encoded once, then says one position at a time or all of them at once."""
 
     @abstractmethod
@@ -180,16 +226,20 @@ class Decoder(nn.Module, ABC, Generic[M, S]):
     def start(self, memory: M) -> S: ...
 
     @abstractmethod
-    def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
-        """(B,) -> features (B, D) and the next state."""
+    def step(
+        self, tokens: Tensor, memory: M, state: S, *, need_weights: bool = False
+    ) -> tuple[Tensor, S, Tensor | None]:
+        """(B,) -> features (B, D), the next state, and (B, S) the cross attention, the mean over layers and heads.
 
-    def attending_step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S, Tensor]:
-        """`step`, and (B, S) what it looked at: the mean over layers and heads, where the family has attention."""
-        family = type(self).__name__.removesuffix("Decoder").lower()
-        raise ConfigError(
-            f"the family {family} has no attention, which the coverage penalty is made of; set coverage = 0, or train "
-            "one that attends: rnnsearch, luong, convs2s or transformer"
-        )
+        None for the weights if nobody needs them or the decoder has no attention.
+        """
+
+    def describe_step(self, tokens: Tensor, memory: M, state: S, context: Tensor | None) -> StepDescription:
+        """The formulas of the step that `step` would make of a batch of one, in `eval` mode.
+
+        tokens (1,); context (1, output_dim) of the cross attention that is walked through, None without.
+        """
+        return StepDescription()
 
     @abstractmethod
     def forward(self, tokens: Tensor, memory: M, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
@@ -218,17 +268,56 @@ class Model(nn.Module, Generic[M, S]):
     def start(self, memory: M) -> S:
         return self.decoder.start(memory)
 
-    def step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
-        """(B,) the token said last (BOS at first) -> (B, V) logits of the next one, and the next state."""
-        features, state = self.decoder.step(tokens, memory, state)
-        last = self.decoder.last_layer()
-        return F.linear(features, last.weight, last.bias), state
+    @overload
+    def step(self, tokens: Tensor, memory: M, state: S, need_weights: Literal[False] = ...) -> tuple[Tensor, S]: ...
 
-    def attending_step(self, tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S, Tensor]:
-        """`step` with a third result, (B, S) what it looked at, for the coverage penalty; refused without attention."""
-        features, state, weights = self.decoder.attending_step(tokens, memory, state)
+    @overload
+    def step(self, tokens: Tensor, memory: M, state: S, need_weights: Literal[True]) -> tuple[Tensor, S, Tensor]: ...
+
+    def step(
+        self, tokens: Tensor, memory: M, state: S, need_weights: bool = False
+    ) -> tuple[Tensor, S] | tuple[Tensor, S, Tensor]:
+        """(B,) the token said last (BOS at first) -> (B, V) logits of the next one, and the next state.
+
+        need_weights   a third result, for the coverage penalty: (B, S) where it looked, the mean over layers and heads
+                       of cross attention; ConfigError for a family without
+        """
+        features, state, weights = self.decoder.step(tokens, memory, state, need_weights=need_weights)
         last = self.decoder.last_layer()
-        return F.linear(features, last.weight, last.bias), state, weights
+        logits = F.linear(features, last.weight, last.bias)
+        if not need_weights:
+            return logits, state
+        if weights is None:
+            raise ConfigError(
+                f"the family {self.family} has no attention, which the coverage penalty is made of; set coverage = 0, "
+                "or train one that attends: rnnsearch, luong, convs2s or transformer"
+            )
+        return logits, state, weights
+
+    @property
+    def family(self) -> str:
+        """The tag of the configuration."""
+        return str(self.config.model_dump()["family"])
+
+    def attentions(self) -> tuple[AttentionLayer, ...]:
+        """Every attention of the model, named as in `look`; none for a family without."""
+        return (*self.encoder.attentions(), *self.decoder.attentions())
+
+    def with_hooks(self, hooks: Mapping[Place, Hook]) -> "Model[M, S]":
+        """A copy with these hooks on its attentions, each called after those that are there already.
+
+        The module tree is copied only on the way to a hooked attention; every parameter is shared. `self` stays as it
+        is.
+        """
+        unknown = set(hooks) - {attention.place for attention in self.attentions()}
+        if unknown:
+            kind, layer = min(unknown)
+            raise ConfigError(f"this model has no {kind} attention in layer {layer} to put a hook on")
+        copied = copy.copy(self)
+        copied._modules = dict(self._modules)
+        copied.encoder = _hooked(self.encoder, hooks)
+        copied.decoder = _hooked(self.decoder, hooks)
+        return copied
 
     def look(self, batch: Batch) -> tuple[Look, ...]:
         """Every attention of the model over these pairs, from the written-out path; none for a family without."""
@@ -273,6 +362,39 @@ def map_tensors(tree: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
         kind: Any = type(tree)
         return kind(*branches) if hasattr(tree, "_fields") else kind(branches)
     raise ConfigError(f"a Memory or State holds tensors and tuples only, not {type(tree).__name__}")
+
+
+P = TypeVar("P", bound=Part)
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def _hooked(part: P, hooks: Mapping[Place, Hook]) -> P:
+    attentions = part.attentions()
+    if not any(attention.place in hooks for attention in attentions):
+        return part
+    return part.with_attentions(
+        [
+            attention.module.with_hook(hooks[attention.place]) if attention.place in hooks else attention.module
+            for attention in attentions
+        ]
+    )
+
+
+def replace_modules(module: Module, replacements: Mapping[int, nn.Module]) -> Module:
+    """The module tree with other modules in some places, by the id of the old one.
+
+    What lies on the way to a replaced module is copied; everything else, every parameter above all, is shared.
+    """
+    if id(module) in replacements:
+        return replacements[id(module)]  # type: ignore[return-value]  # of the same type as the old one
+    children = {
+        name: None if child is None else replace_modules(child, replacements) for name, child in module._modules.items()
+    }
+    if all(child is module._modules[name] for name, child in children.items()):
+        return module
+    copied = copy.copy(module)
+    copied._modules = children
+    return copied
 
 
 def parameters(module: nn.Module) -> int:

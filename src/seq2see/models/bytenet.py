@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from itertools import chain, repeat
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Vocabulary
+from seq2see.attention.formula import Formula, Quantity, array
+from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, StepDescription, Vocabulary
 from seq2see.models.layers import Embedding, average, hide, pad_time
 from seq2see.models.names import Size
 
@@ -156,14 +158,16 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
         windows = tuple(memory.columns.new_zeros(batch, block.reach, self.config.width) for block in self._blocks())
         return ByteNetState(windows, torch.zeros(batch, dtype=torch.long, device=memory.columns.device))
 
-    def step(self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState) -> tuple[Tensor, ByteNetState]:
+    def step(
+        self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState, *, need_weights: bool = False
+    ) -> tuple[Tensor, ByteNetState, None]:
         x = self.embedding(tokens).unsqueeze(1) + self._column(memory, state.position)
         windows = []
         for window, block in zip(state.windows, self._blocks(), strict=True):
             seen = torch.cat([window, block.enter(x)], dim=1)
             windows.append(seen[:, 1:])
             x = block.leave_last(x, seen)
-        return self._top(x).squeeze(1), ByteNetState(tuple(windows), state.position + 1)
+        return self._top(x).squeeze(1), ByteNetState(tuple(windows), state.position + 1), None
 
     def forward(
         self, tokens: Tensor, memory: ByteNetMemory, *, need_weights: bool = False
@@ -175,6 +179,27 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
         for block in self._blocks():
             x = block.leave(x, pad_time(block.enter(x), block.reach, 0))
         return self._top(x), []
+
+    def describe_step(
+        self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState, context: Tensor | None
+    ) -> StepDescription:
+        columns = memory.columns[0]  # (columns, 2 d)
+        position = int(state.position[0])
+        inside = position < columns.size(0)
+        column = columns[position] if inside else torch.zeros_like(columns[0])
+        word = self.embedding(tokens)[0]
+        meaning = "the encoder's column at this position" + ("" if inside else ": past the last")
+        reach = sum(block.reach for block in self._blocks())
+        parts = (
+            Quantity("word", "word vector of the last piece", array(word)),
+            Quantity("column", meaning, array(column)),
+            Quantity("x", "what the convolutions start from", array(word + column), given=False),
+            Quantity("reach", "positions before this one that they see", np.array(reach)),
+            Quantity("columns", "columns that the encoder made of the source", np.array(columns.size(0))),
+        )
+        text = "no attention: target position t reads encoder column t; x = word + column"
+        code = ("x = word + column",)
+        return StepDescription(instead=Formula("column", text, "Kalchbrenner 2016, 3.2", parts, code))
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

@@ -1,7 +1,9 @@
 """ConvS2S: gated convolutions instead of recurrence, attention in every decoder layer (Gehring 2017)."""
 
+import copy
 import math
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import torch
 from pydantic import Field, PositiveInt, model_validator
@@ -9,9 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see import masks
-from seq2see.attention import Dot, Prepared
+from seq2see.attention import Attention, Dot, Prepared
 from seq2see.attention.positions import LearnedPositions
 from seq2see.models.base import (
+    AttentionLayer,
     Decoder,
     Encoded,
     Encoder,
@@ -20,7 +23,7 @@ from seq2see.models.base import (
     ModelConfig,
     Settings,
     Vocabulary,
-    mean_look,
+    mean_weights,
 )
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
 from seq2see.models.names import Size
@@ -183,7 +186,7 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         self.embedding = PositionedEmbedding(config, vocabulary)
         self.convolutions = Convolutions(config)
         self.attention = Dot(key_dim, key_dim)  # the score has no parameters, so one serves every layer
-        self.looking = (self.attention,) * len(config.channels)
+        self.layer_attentions: tuple[Attention, ...] = (self.attention,) * len(config.channels)
         dropout = config.dropout
         self.queries = nn.ModuleList(linear(width, key_dim, dropout) for width in config.channels)
         self.contexts = nn.ModuleList(linear(key_dim, width, dropout) for width in config.channels)
@@ -204,26 +207,19 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         )
         return ConvState(windows, torch.zeros(batch, dtype=torch.long, device=memory.keys.device))
 
-    def step(self, tokens: Tensor, memory: ConvMemory, state: ConvState) -> tuple[Tensor, ConvState]:
-        features, after, _ = self._step(tokens, memory, state, need_weights=False)
-        return features, after
-
-    def attending_step(self, tokens: Tensor, memory: ConvMemory, state: ConvState) -> tuple[Tensor, ConvState, Tensor]:
-        features, after, weights = self._step(tokens, memory, state, need_weights=True)
-        return features, after, mean_look(weights)
-
-    def _step(
-        self, tokens: Tensor, memory: ConvMemory, state: ConvState, *, need_weights: bool
-    ) -> tuple[Tensor, ConvState, list[Tensor | None]]:
+    def step(
+        self, tokens: Tensor, memory: ConvMemory, state: ConvState, *, need_weights: bool = False
+    ) -> tuple[Tensor, ConvState, Tensor | None]:
         words = self.embedding(tokens.unsqueeze(1), state.position)
         x = self.convolutions.inward(words)
-        windows, looks = [], []
+        windows, rows = [], []
         for layer in range(len(self.config.channels)):
             seen = torch.cat([state.windows[layer], x], dim=1)
             windows.append(seen[:, 1:])
             x, weights = self._layer(layer, x, seen, words, memory, offset=state.position, need_weights=need_weights)
-            looks.append(weights)
-        return self._top(x).squeeze(1), ConvState(tuple(windows), state.position + 1), looks
+            rows.append(weights)  # (B, 1, 1, S)
+        after = ConvState(tuple(windows), state.position + 1)
+        return self._top(x).squeeze(1), after, mean_weights(rows) if need_weights else None
 
     def forward(self, tokens: Tensor, memory: ConvMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = self.embedding(tokens)
@@ -254,13 +250,27 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         h = block(seen)
         query = (self.queries[layer](h) + self.target(words)) * HALF
         prepared = Prepared(memory.keys, memory.values, memory.mask)
-        context, weights = self.looking[layer].attend(query, prepared, offset=offset, need_weights=need_weights)
+        context, weights = self.layer_attentions[layer].attend(
+            query, prepared, offset=offset, need_weights=need_weights
+        )
         # A mean of m values loses a factor sqrt(m) of its spread; m sqrt(1/m) gives it back (section 3.4).
         h = (h + self.contexts[layer](context * memory.scale)) * HALF
         return (h + residual) * HALF, weights
 
     def _top(self, x: Tensor) -> Tensor:
         return F.dropout(self.convolutions.outward(x), self.config.dropout, self.training)
+
+    def attentions(self) -> tuple[AttentionLayer, ...]:
+        query, values = "what the convolution made of what was said", "h_j and the word vector of j"
+        return tuple(
+            AttentionLayer("cross", layer, module, query, values) for layer, module in enumerate(self.layer_attentions)
+        )
+
+    def with_attentions(self, modules: Sequence[Attention]) -> Self:
+        """One module serves every layer, so that layers cannot be told apart by it."""
+        copied = copy.copy(self)
+        copied.layer_attentions = tuple(modules)
+        return copied
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight(), self.vocabulary.bias)

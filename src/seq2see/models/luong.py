@@ -7,7 +7,19 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Vocabulary, mean_look
+from seq2see.models.base import (
+    AttentionConfig,
+    AttentionLayer,
+    Decoder,
+    Encoded,
+    Look,
+    Model,
+    ModelConfig,
+    StepDescription,
+    Vocabulary,
+    mean_weights,
+)
+from seq2see.models.cell_formulas import LAST_WORD, cell_formulas
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
@@ -81,8 +93,7 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
         )
         self.first_state = FirstState(summary_dim, self.stack)
         self.attention = config.attention.build(config.hidden, key_dim)
-        context_dim = key_dim if config.attention.heads == 1 else config.hidden
-        self.join = nn.Linear(context_dim + config.hidden, config.hidden, bias=False)
+        self.join = nn.Linear(self.attention.output_dim + config.hidden, config.hidden, bias=False)
         self.vocabulary = nn.Linear(config.hidden, config.target_vocabulary)
 
     def memorise(self, encoded: Encoded) -> SearchMemory:
@@ -98,17 +109,13 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
             torch.zeros(batch, dtype=torch.long, device=memory.summary.device),
         )
 
-    def step(self, tokens: Tensor, memory: SearchMemory, state: LuongState) -> tuple[Tensor, LuongState]:
+    def step(
+        self, tokens: Tensor, memory: SearchMemory, state: LuongState, *, need_weights: bool = False
+    ) -> tuple[Tensor, LuongState, Tensor | None]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
-        joined, state, _ = self._advance(words, memory, state, need_weights=False)
-        return F.dropout(joined, self.config.dropout, self.training), state
-
-    def attending_step(
-        self, tokens: Tensor, memory: SearchMemory, state: LuongState
-    ) -> tuple[Tensor, LuongState, Tensor]:
-        words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
-        joined, state, weights = self._advance(words, memory, state, need_weights=True)
-        return F.dropout(joined, self.config.dropout, self.training), state, mean_look([weights])
+        joined, state, weights = self._advance(words, memory, state, need_weights=need_weights)
+        features = F.dropout(joined, self.config.dropout, self.training)
+        return features, state, mean_weights([weights]) if need_weights else None
 
     def forward(self, tokens: Tensor, memory: SearchMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
@@ -152,6 +159,16 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
 
     def _join(self, context: Tensor, top: Tensor) -> Tensor:
         return torch.tanh(self.join(torch.cat([context, top], dim=-1)))
+
+    def attentions(self) -> tuple[AttentionLayer, ...]:
+        return (AttentionLayer("cross", 0, self.attention, "s_t, the state after reading the last piece"),)
+
+    def describe_step(
+        self, tokens: Tensor, memory: SearchMemory, state: LuongState, context: Tensor | None
+    ) -> StepDescription:
+        x = torch.cat([self.embedding(tokens), state.fed], dim=-1)
+        meaning = f"{LAST_WORD}; last h~" if self.config.input_feeding else LAST_WORD
+        return StepDescription(cell_formulas(self.stack, x, state.cells, meaning), cells_first=True)
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

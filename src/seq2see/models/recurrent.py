@@ -103,28 +103,28 @@ class Cell(nn.Module):
         from torch._higher_order_ops.scan import scan
 
         w_ih, w_hh, b_ih, b_hh = (weight.detach() for weight in self.weights())
-        heard = F.linear(x.detach(), w_ih, b_ih)
+        projected = F.linear(x.detach(), w_ih, b_ih)  # (B, T, gates)
 
         def advance(carried: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
             after = self._after(inputs, carried, w_hh, b_hh)
             return after, self.output(after).clone()
 
-        final, outputs = scan(advance, state.detach(), heard.transpose(0, 1), dim=0)
+        final, outputs = scan(advance, state.detach(), projected.transpose(0, 1), dim=0)
         return outputs.transpose(0, 1), final
 
-    def _after(self, heard: Tensor, state: Tensor, w_hh: Tensor, b_hh: Tensor) -> Tensor:
+    def _after(self, from_input: Tensor, state: Tensor, w_hh: Tensor, b_hh: Tensor) -> Tensor:
         """A step whose share of the inputs, W x + b, is known: (B, gates), (B, state) -> (B, state)."""
         hidden = self.output(state)
-        kept = F.linear(hidden, w_hh, b_hh)
+        from_state = F.linear(hidden, w_hh, b_hh)
         if self.kind == "tanh":
-            return torch.tanh(heard + kept)
+            return torch.tanh(from_input + from_state)
         if self.kind == "gru":
-            x_r, x_z, x_n = heard.chunk(3, dim=-1)
-            h_r, h_z, h_n = kept.chunk(3, dim=-1)
+            x_r, x_z, x_n = from_input.chunk(3, dim=-1)
+            h_r, h_z, h_n = from_state.chunk(3, dim=-1)
             z = torch.sigmoid(x_z + h_z)
             n = torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
             return n + z * (hidden - n)
-        i, f, g, o = (heard + kept).chunk(4, dim=-1)
+        i, f, g, o = (from_input + from_state).chunk(4, dim=-1)
         cell = torch.sigmoid(f) * state[..., self.hidden :] + torch.sigmoid(i) * torch.tanh(g)
         return torch.cat([torch.sigmoid(o) * torch.tanh(cell), cell], dim=-1)
 
@@ -217,14 +217,14 @@ class Stack(nn.Module):
             states.append(after)
         return x, torch.stack(states, dim=1)
 
-    def entering(self, x: Tensor, state: Tensor) -> list[Tensor]:
-        """What enters each layer in a `step`: for looking inside the cells."""
-        found = []
+    def inputs(self, x: Tensor, state: Tensor) -> list[Tensor]:
+        """(B, inputs), (B, layers, state) -> what each layer reads in a `step`: for looking inside the cells."""
+        inputs = []
         for layer, cell in enumerate(self.cells):
             assert isinstance(cell, Cell)
-            found.append(x)
+            inputs.append(x)
             x = self._between(layer, x, cell.output(cell.step(x, state[:, layer])))
-        return found
+        return inputs
 
     def run(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(B, T, inputs), (B, layers, state) -> (B, T, hidden), (B, layers, state)."""

@@ -7,7 +7,9 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Vocabulary
+from seq2see.attention.formula import Formula, Quantity, array
+from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, StepDescription, Vocabulary
+from seq2see.models.cell_formulas import LAST_WORD, cell_formulas
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
@@ -87,10 +89,12 @@ class RnnDecoder(Decoder[RnnMemory, RnnState]):
     def start(self, memory: RnnMemory) -> RnnState:
         return RnnState(self.first_state(memory.context))
 
-    def step(self, tokens: Tensor, memory: RnnMemory, state: RnnState) -> tuple[Tensor, RnnState]:
+    def step(
+        self, tokens: Tensor, memory: RnnMemory, state: RnnState, *, need_weights: bool = False
+    ) -> tuple[Tensor, RnnState, None]:
         x = self._inputs(tokens.unsqueeze(1), memory)
         top, cells = self.stack.step(x.squeeze(1), state.cells)
-        return self._read_out(top, x.squeeze(1)), RnnState(cells)
+        return self._read_out(top, x.squeeze(1)), RnnState(cells), None
 
     def forward(self, tokens: Tensor, memory: RnnMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         x = self._inputs(tokens, memory)
@@ -107,6 +111,21 @@ class RnnDecoder(Decoder[RnnMemory, RnnState]):
     def _read_out(self, top: Tensor, x: Tensor) -> Tensor:
         features = torch.tanh(self.readout(torch.cat([top, x], dim=-1)))
         return F.dropout(features, self.dropout, self.training)
+
+    def describe_step(
+        self, tokens: Tensor, memory: RnnMemory, state: RnnState, context: Tensor | None
+    ) -> StepDescription:
+        x = self._inputs(tokens.unsqueeze(1), memory).squeeze(1)
+        meaning = f"{LAST_WORD}; the source" if self.every_step else LAST_WORD
+        return StepDescription(cell_formulas(self.stack, x, state.cells, meaning), instead=self._one_vector(memory))
+
+    def _one_vector(self, memory: RnnMemory) -> Formula:
+        where = (
+            "it enters every step anew" if self.every_step else "it became the first state and is not heard of again"
+        )
+        vector = Quantity("context", "the whole source, the same at every step", array(memory.context[0]))
+        paper = "Cho 2014" if self.every_step else "Sutskever 2014"
+        return Formula("one vector", f"no attention: the source is one vector; {where}", paper, (vector,), ())
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

@@ -8,7 +8,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention import Attention, Prepared
-from seq2see.models.base import AttentionConfig, Decoder, Encoded, Look, Model, ModelConfig, Vocabulary, mean_look
+from seq2see.models.base import (
+    AttentionConfig,
+    AttentionLayer,
+    Decoder,
+    Encoded,
+    Look,
+    Model,
+    ModelConfig,
+    StepDescription,
+    Vocabulary,
+    mean_weights,
+)
+from seq2see.models.cell_formulas import LAST_WORD, cell_formulas
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding, Maxout
 from seq2see.models.names import Size
@@ -79,9 +91,7 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         self.config = config
         self.embedding = Embedding(config.target_vocabulary, config.embedding, std=1.0)
         self.attention = config.attention.build(config.hidden, key_dim)
-        # Alone a mechanism gives back the keys' width, several heads that of the query.
-        context_dim = key_dim if config.attention.heads == 1 else config.hidden
-        inputs = config.embedding + context_dim
+        inputs = config.embedding + self.attention.output_dim
         self.stack = Stack(config.cell, inputs, config.hidden, 1, residual=False, dropout=0.0)
         self.first_state = FirstState(summary_dim, self.stack)
         doubled = 2 if config.maxout else 1
@@ -97,22 +107,13 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         position = torch.zeros(memory.summary.size(0), dtype=torch.long, device=memory.summary.device)
         return SearchState(self.first_state(memory.summary), self.attention.begin(prepared_of(memory)), position)
 
-    def step(self, tokens: Tensor, memory: SearchMemory, state: SearchState) -> tuple[Tensor, SearchState]:
-        features, after, _ = self._step(tokens, memory, state, need_weights=False)
-        return features, after
-
-    def attending_step(
-        self, tokens: Tensor, memory: SearchMemory, state: SearchState
-    ) -> tuple[Tensor, SearchState, Tensor]:
-        features, after, weights = self._step(tokens, memory, state, need_weights=True)
-        return features, after, mean_look([weights])
-
-    def _step(
-        self, tokens: Tensor, memory: SearchMemory, state: SearchState, *, need_weights: bool
+    def step(
+        self, tokens: Tensor, memory: SearchMemory, state: SearchState, *, need_weights: bool = False
     ) -> tuple[Tensor, SearchState, Tensor | None]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
         after, context, weights = self._advance(words, prepared_of(memory), state, need_weights=need_weights)
-        return self._read_out(self._shown(state, after), words, context), after, weights
+        features = self._read_out(self._shown(state, after), words, context)
+        return features, after, mean_weights([weights]) if need_weights else None
 
     def forward(self, tokens: Tensor, memory: SearchMemory, *, need_weights: bool = False) -> tuple[Tensor, list[Look]]:
         words = F.dropout(self.embedding(tokens), self.config.dropout, self.training)
@@ -153,6 +154,16 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         mixed = self.readout(torch.cat([shown, words, context], dim=-1))
         features = self.maxout(mixed) if self.config.maxout else torch.tanh(mixed)
         return F.dropout(features, self.config.dropout, self.training)
+
+    def attentions(self) -> tuple[AttentionLayer, ...]:
+        return (AttentionLayer("cross", 0, self.attention, "s_{t-1}, the state before this step"),)
+
+    def describe_step(
+        self, tokens: Tensor, memory: SearchMemory, state: SearchState, context: Tensor | None
+    ) -> StepDescription:
+        assert context is not None
+        x = torch.cat([self.embedding(tokens), context], dim=-1)
+        return StepDescription(cell_formulas(self.stack, x, state.cells, f"{LAST_WORD}; context"))
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

@@ -10,7 +10,7 @@ from seq2see import masks
 from seq2see.attention import MultiHead
 from seq2see.attention.positions import AddedPositions, PositionName
 from seq2see.attention.scopes import ScopeName
-from seq2see.models.base import Encoded, Encoder, Look, Settings
+from seq2see.models.base import AttentionLayer, Encoded, Encoder, Look, Settings
 from seq2see.models.layers import Embedding, average
 
 NormName = Literal["layer", "rms"]
@@ -172,3 +172,7 @@ class TransformerEncoder(Encoder):
                 looks.append(Look("encoder", layer, weights))
         keys = self.norm(x)
         return Encoded(keys, keys, mask, average(keys, mask)), looks
+
+    def attentions(self) -> tuple[AttentionLayer, ...]:
+        blocks = [block for block in self.blocks if isinstance(block, EncoderBlock)]
+        return tuple(AttentionLayer("encoder", layer, block.attention) for layer, block in enumerate(blocks))

@@ -6,7 +6,17 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from seq2see.attention import MultiHead, Prepared
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, Vocabulary, mean_look
+from seq2see.models.base import (
+    AttentionLayer,
+    Decoder,
+    Encoded,
+    Encoder,
+    Look,
+    Model,
+    ModelConfig,
+    Vocabulary,
+    mean_weights,
+)
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.names import Size
 from seq2see.models.selfattention import (
@@ -137,29 +147,17 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
         return TransformerState(nothing, tuple(empty.clone() for empty in nothing))
 
     def step(
-        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState
-    ) -> tuple[Tensor, TransformerState]:
-        features, after, _ = self._step(tokens, memory, state, need_weights=False)
-        return features, after
-
-    def attending_step(
-        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState
-    ) -> tuple[Tensor, TransformerState, Tensor]:
-        features, after, weights = self._step(tokens, memory, state, need_weights=True)
-        return features, after, mean_look(weights)
-
-    def _step(
-        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState, *, need_weights: bool
-    ) -> tuple[Tensor, TransformerState, list[Tensor | None]]:
+        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState, *, need_weights: bool = False
+    ) -> tuple[Tensor, TransformerState, Tensor | None]:
         x = self.embedding(tokens.unsqueeze(1), state.keys[0].size(2))
-        seen, looks = [], []
+        seen, rows = [], []
         for layer, block in enumerate(self._blocks()):
             past = Prepared(state.keys[layer], state.values[layer], None)
             x, now, _, across = block(x, past, self._layer(memory, layer), need_weights=need_weights)
             seen.append(now)
-            looks.append(across)
+            rows.append(across)  # (B, H, 1, S)
         after = TransformerState(tuple(now.keys for now in seen), tuple(now.values for now in seen))
-        return self.norm(x).squeeze(1), after, looks
+        return self.norm(x).squeeze(1), after, mean_weights(rows) if need_weights else None
 
     def forward(
         self, tokens: Tensor, memory: TransformerMemory, *, need_weights: bool = False
@@ -171,6 +169,13 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
             if own is not None and across is not None:
                 looks += [Look("decoder", layer, own), Look("cross", layer, across)]
         return self.norm(x), looks
+
+    def attentions(self) -> list[AttentionLayer]:
+        layers = []
+        for layer, block in enumerate(self._blocks()):
+            layers.append(AttentionLayer("decoder", layer, block.attention))
+            layers.append(AttentionLayer("cross", layer, block.cross, "what self-attention made of this position"))
+        return layers
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight, None)

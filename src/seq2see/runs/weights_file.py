@@ -65,7 +65,7 @@ def read_header(path: Path) -> dict[str, HeaderEntry]:
             raise RunError(f"{path}: cannot be read (its header has {length:,} bytes)")
         with safe_open(path, "pt") as tensors:
             slices = {name: tensors.get_slice(name) for name in tensors.keys()}  # noqa: SIM118 - not a dictionary
-            return {name: HeaderEntry(one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
+            return {name: HeaderEntry(tensor.get_dtype(), tuple(tensor.get_shape())) for name, tensor in slices.items()}
     except (OSError, SafetensorError, ValueError) as error:
         raise RunError(f"{path}: cannot be read ({_line(error)})") from None
 
@@ -99,19 +99,19 @@ class _Unfilled(TorchFunctionMode):
 
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
     if isinstance(value, Mapping):
-        for inner, one in value.items():
+        for inner, entry in value.items():
             if inner not in _WITHOUT_WEIGHTS:
-                yield from _numbers(one, f"{name}.{inner}")
+                yield from _numbers(entry, f"{name}.{inner}")
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _numbers(one, name)
+        for entry in value:
+            yield from _numbers(entry, name)
     elif isinstance(value, int) and not isinstance(value, bool):
         yield name, value
 
 
 def _check_sizes(path: Path, kept: Mapping[str, HeaderEntry], numbers: Numbers) -> None:
     """No size of a model is larger than the largest matrix it is the size of."""
-    largest = max((size for one in kept.values() for size in one.shape), default=0)
+    largest = max((size for entry in kept.values() for size in entry.shape), default=0)
     for name, number in numbers:
         if number > max(largest, _SMALL):
             raise RunError(

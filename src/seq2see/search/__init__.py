@@ -1,17 +1,18 @@
 """Search over a step function, ignorant of models: it sees logits, a memory and a state it can reorder, nothing else.
 
     memory = model.encode(source, mask)
-    found = search(model.step, memory, model.start(memory), SearchConfig(beam=5), limits=limits)
-    found[0].hypotheses[0].tokens                                           the first sentence's best
+    results = search(model.step, memory, model.start(memory), SearchConfig(beam=5), limits=length_limits(mask))
+    results[0].hypotheses[0].tokens                                         the first sentence's best
 
-Greedy, beam, diverse beam and sampling are one loop (seq2see.search.loop): groups of beams side by side. A beam of one
-is greedy; sampling is as many groups of one as there are samples.
+Greedy search, beam search, diverse beam search and sampling are one loop (seq2see.search.loop): groups of beams side by
+side. A beam of one is greedy; sampling is as many groups of one as there are samples. Plain greedy and beam search have
+a faster path of their own (`beam_search` in seq2see.search.plain).
 """
 
 from seq2see.search.config import LengthPenalty, SearchConfig
 from seq2see.search.consensus import Consensus, minimum_bayes_risk
 from seq2see.search.hypothesis import Considered, Fate, Hypothesis, Result
-from seq2see.search.loop import greedy, search
+from seq2see.search.loop import greedy, length_limits, search
 from seq2see.search.scoring import attainable, coverage_penalty, length_penalty
 from seq2see.search.steps import AttendingStep, Covered, Step, covering, ensemble, seen
 
@@ -31,6 +32,7 @@ __all__ = [
     "covering",
     "ensemble",
     "greedy",
+    "length_limits",
     "length_penalty",
     "minimum_bayes_risk",
     "search",

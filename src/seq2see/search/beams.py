@@ -28,12 +28,16 @@ class BeamGroup:
     def advance(
         self, candidates: list[Candidate], first: int, config: SearchConfig, covered: list[float]
     ) -> Counter[int]:
-        """Takes in the candidates, best first; gives back the tokens that were said.
+        """Takes in the candidates, best first; gives back the tokens that they add, counted.
 
-        first    the batch's row of the group's first beam; covered: the coverage penalty of each beam
+        first     the batch's row of the group's first beam
+        covered   (W,) the coverage penalty of each beam
         """
         fates = choose(candidates, config.width)
-        steps = [self.paths[one.beam].longer(one.token, one.log_prob, first + one.beam) for one in candidates]
+        steps = [
+            self.paths[candidate.beam].longer(candidate.token, candidate.log_prob, first + candidate.beam)
+            for candidate in candidates
+        ]
         pairs = list(zip(steps, fates, strict=True))
         ended = [
             finished(path, config, covered[path.row - first], ended=True) for path, fate in pairs if fate == "ended"
@@ -52,26 +56,31 @@ class BeamGroup:
         if self.record is not None:
             self.record += self._considered(candidates, steps, fates)
         return Counter(
-            one.token for one, fate in zip(candidates, fates, strict=True) if fate in ("kept", "ended", "cut")
+            candidate.token
+            for candidate, fate in zip(candidates, fates, strict=True)
+            if fate in ("kept", "ended", "cut")
         )
 
     def with_required(self, candidates: list[Candidate], log_probs: Tensor) -> list[Candidate]:
         """(W, V) -> the candidates and those that bring required phrases nearer, stage by stage in turn."""
-        known = {(one.beam, one.token) for one in candidates}
+        known = {(candidate.beam, candidate.token) for candidate in candidates}
         extra = [
             Candidate(beam, token, log_prob, path.total + log_prob)
             for beam, path in enumerate(self.paths)
             for token in sorted(self.rules.advancing(path.tokens))
             if (beam, token) not in known and (log_prob := float(log_probs[beam, token])) > float("-inf")
         ]
-        ordered = sorted(candidates + extra, key=lambda one: -one.rank)
-        return in_turn(ordered, lambda one: -self.rules.needed([*self.paths[one.beam].tokens, one.token]))
+        ordered = sorted(candidates + extra, key=lambda candidate: -candidate.rank)
+        return in_turn(
+            ordered,
+            lambda candidate: -self.rules.needed([*self.paths[candidate.beam].tokens, candidate.token]),
+        )
 
     def note_blocked(self, bans: Mapping[int, Ban], log_probs: Tensor, width: int) -> None:
         """(W, V) before any rule: what each beam would have liked best, where a rule forbids it."""
         if self.record is None or not bans:
             return
-        values, tokens = best(log_probs, width + 1)
+        values, tokens = best(log_probs, width + 1)  # (W, W + 1)
         for beam, ban in bans.items():
             path = self.paths[beam]
             for value, token in zip(values[beam].tolist(), tokens[beam].tolist(), strict=True):
@@ -85,14 +94,14 @@ class BeamGroup:
         return [
             Considered(
                 len(path.tokens) - 1,
-                self.place + one.beam,
-                one.token,
-                one.log_prob,
+                self.place + candidate.beam,
+                candidate.token,
+                candidate.log_prob,
                 path.total,
                 fate,
                 next(places) if fate == "kept" else None,
             )
-            for one, path, fate in zip(candidates, steps, fates, strict=True)
+            for candidate, path, fate in zip(candidates, steps, fates, strict=True)
         ]
 
 

@@ -24,11 +24,11 @@ class Candidate(NamedTuple):
 def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(R, V) -> (R, count) values, falling, and their tokens: of equal ones the lower first, which topk leaves open."""
     count = min(count, scores.size(-1))
-    values, tokens = highest(scores, min(count + 1, scores.size(-1)))
+    values, tokens = highest(scores, min(count + 1, scores.size(-1)))  # (R, count + 1)
     equal = (values[:, 1:] == values[:, :-1]) & (values[:, 1:] > -inf)
     if not bool(equal.any()):
         return values[:, :count], tokens[:, :count]
-    torn = equal[:, count - 1 :].any(dim=-1)  # equal ones on both sides of the cut
+    torn = equal[:, count - 1 :].any(dim=-1)  # (R,) equal ones on both sides of the cut
     if bool(torn.any()):
         ordered, places = scores[torn].sort(dim=-1, descending=True, stable=True)
         values[torn], tokens[torn] = ordered[:, : values.size(1)], places[:, : values.size(1)]
@@ -46,10 +46,10 @@ def highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     chunks = scores.size(-1) // _CHUNK
     if chunks < 2 * count:
         return scores.topk(count, dim=-1)
-    cut = scores[:, : chunks * _CHUNK].unflatten(1, (chunks, _CHUNK))
+    cut = scores[:, : chunks * _CHUNK].unflatten(1, (chunks, _CHUNK))  # (R, chunks, _CHUNK)
     chosen = cut.amax(dim=-1).topk(count, dim=-1, sorted=False).indices  # (R, count)
-    left = cut[torch.arange(len(scores), device=scores.device).unsqueeze(1), chosen].flatten(1)
-    behind = scores[:, chunks * _CHUNK :]
+    left = cut[torch.arange(len(scores), device=scores.device).unsqueeze(1), chosen].flatten(1)  # (R, count _CHUNK)
+    behind = scores[:, chunks * _CHUNK :]  # (R, less than _CHUNK)
     values, places = (torch.cat([left, behind], dim=-1) if behind.size(1) else left).topk(count, dim=-1)
     # The scores behind the last whole chunk stand where one more chosen chunk would.
     first = F.pad(chosen, (0, 1), value=chunks).gather(1, places // _CHUNK)
@@ -66,14 +66,15 @@ def likeliest(
     """
     groups, width, vocabulary = log_probs.shape
     scores = avoiding(log_probs, avoid, diversity)
-    values, tokens = best(scores.flatten(0, 1), width + 1)
+    values, tokens = best(scores.flatten(0, 1), width + 1)  # (N W, W + 1)
     ranks, order = (
         (totals.flatten().unsqueeze(1) + values.double()).reshape(groups, -1).sort(descending=True, stable=True)
     )
-    beams, tokens = order // values.size(1), tokens.reshape(groups, -1).gather(1, order)
+    beams, tokens = order // values.size(1), tokens.reshape(groups, -1).gather(1, order)  # (N, W (W + 1))
     own = log_probs.flatten(1).gather(1, beams * vocabulary + tokens)
     rows = zip(beams.tolist(), tokens.tolist(), own.tolist(), ranks.tolist(), strict=True)
-    return [[Candidate(*one) for one in zip(*row, strict=True) if one[3] > -inf] for row in rows]
+    candidates = [[Candidate(*fields) for fields in zip(*row, strict=True)] for row in rows]
+    return [[candidate for candidate in row if candidate.rank > -inf] for row in candidates]
 
 
 def avoiding(log_probs: Tensor, avoid: Sequence[Counter[int]], diversity: float) -> Tensor:
@@ -126,5 +127,5 @@ def in_turn(candidates: list[Candidate], progress: Callable[[Candidate], int]) -
         stages.setdefault(progress(candidate), []).append(candidate)
     queues = [iter(stages[stage]) for stage in sorted(stages, reverse=True)]
     for _ in range(max(map(len, stages.values()), default=0)):
-        order += [one for queue in queues if (one := next(queue, None)) is not None]
+        order += [following for queue in queues if (following := next(queue, None)) is not None]
     return order

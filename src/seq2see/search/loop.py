@@ -1,4 +1,6 @@
-"""The one loop of every search: step, rules, candidates, choice. Letters: R rows = sentences x places, V vocabulary.
+"""The one loop of every search: step, rules, candidates, choice.
+
+Letters: B sentences of the batch, N of them still searched, G groups, W width of a group, R = N G W rows, V vocabulary.
 
 Sentences hold groups, groups hold paths. Sentence i of those still searched has the rows from i x places on, group
 after group. Memory is expanded once and shrinks when sentences leave; the state is reordered as beams are chosen.
@@ -20,7 +22,7 @@ from seq2see.search.beams import BeamGroup
 from seq2see.search.candidates import drawn, likeliest
 from seq2see.search.config import SearchConfig
 from seq2see.search.hypothesis import Considered, Hypothesis, Path, Result
-from seq2see.search.plain import plain_search
+from seq2see.search.plain import beam_search
 from seq2see.search.rules import Ban, make_rules
 from seq2see.search.scoring import coverage_penalty, ranking
 from seq2see.search.steps import Step
@@ -45,7 +47,7 @@ class SentenceSearch:
         anyone = next(group.paths[0] for group in self.groups if group.paths)
         return [path for group in self.groups for path in [*group.paths, *[anyone] * (width - len(group.paths))]]
 
-    def found(self) -> list[Hypothesis]:
+    def hypotheses(self) -> list[Hypothesis]:
         return [hypothesis for group in self.groups for hypothesis in group.ended]
 
     def records(self) -> list[list[Considered]]:
@@ -54,7 +56,12 @@ class SentenceSearch:
 
 def greedy(step: Step[M, S], memory: M, state: S, limits: Tensor) -> list[Hypothesis]:
     """The likeliest token each time. limits (B,): most steps of each sentence, its end included."""
-    return [found.hypotheses[0] for found in search(step, memory, state, SearchConfig(), limits=limits)]
+    return [result.hypotheses[0] for result in search(step, memory, state, SearchConfig(), limits=limits)]
+
+
+def length_limits(mask: Tensor) -> Tensor:
+    """Source mask (B, 1, S) -> limits (B,): no output is longer than twice its source and ten pieces more."""
+    return mask.squeeze(1).sum(dim=-1) * 2 + 10
 
 
 @torch.no_grad()
@@ -73,7 +80,10 @@ def search(
     record: bool = False,
     on_token: Callable[[int, int], None] | None = None,
 ) -> list[Result]:
-    """One result for each sentence of the batch, the same as for the sentence alone.
+    """Greedy search, beam search, diverse beam search or sampling, as `config` says.
+
+    One result for each sentence of the batch, the same as for the sentence alone. Step, memory and state are those of
+    a model or engine: step((R,) tokens, memory, state) -> (R, V) logits, state.
 
     limits       (B,) most steps of each sentence, its end included; config.max_length may lower them
     prefix       the tokens that each sentence begins with
@@ -88,27 +98,30 @@ def search(
     _check(config, coverage_of is not None, on_token is not None)
     caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits.tolist()]
     if config.plain and not (prefix or required or forbidden or record) and min(caps, default=0) > 0:
-        every = plain_search(step, memory, state, config, caps, limits.device, on_token)
-        return [_result(name, found, config) for name, found in enumerate(every)]
-    everyone = _sentences(config, caps, prefix, required, forbidden, seeds, record=record)
-    places, device = config.parallel * config.width, limits.device
+        hypotheses = beam_search(step, memory, state, config, caps, limits.device, on_token)
+        return [_result(number, ranked, config) for number, ranked in enumerate(hypotheses)]
+    sentences = _sentences(config, caps, prefix, required, forbidden, seeds, record=record)
+    places, device = config.parallel * config.width, limits.device  # G W places for each sentence
     if places > 1:
-        rows = torch.arange(len(everyone), device=device).repeat_interleave(places)
+        rows = torch.arange(len(sentences), device=device).repeat_interleave(places)  # (R,)
         memory, state = reorder(memory, rows), reorder(state, rows)
-    tokens = torch.full((len(everyone) * places,), BOS, dtype=torch.long, device=device)
-    going = list(range(len(everyone)))  # the sentences that are still searched
+    tokens = torch.full((len(sentences) * places,), BOS, dtype=torch.long, device=device)  # (R,)
+    going = list(range(len(sentences)))  # (N,) the sentences that are still searched
     while going:
-        logits, state = step(tokens, memory, state)
-        covered = [0.0] * len(tokens)
+        logits, state = step(tokens, memory, state)  # (R, V)
+        covered = [0.0] * len(tokens)  # (R,)
         if coverage_of is not None and config.coverage:
             covered = coverage_penalty(coverage_of(memory, state))
-        said = _advance([everyone[name] for name in going], torch.log_softmax(logits, dim=-1), config, covered)
+        log_probs = torch.log_softmax(logits, dim=-1)  # (R, V)
+        spoken = _advance([sentences[number] for number in going], log_probs, config, covered)
         if on_token is not None:
-            for name, told in zip(going, said, strict=True):
-                for token in told.keys() - {EOS}:
-                    on_token(name, token)
-        staying = [place for place, name in enumerate(going) if everyone[name].going]
-        paths = [path for place in staying for path in everyone[going[place]].rows(config.width)]
+            for number, counts in zip(going, spoken, strict=True):
+                for token in counts.keys() - {EOS}:
+                    on_token(number, token)
+        staying = [place for place, number in enumerate(going) if sentences[number].going]
+        paths = [
+            path for place in staying for path in sentences[going[place]].rows(config.width)
+        ]  # (R,) of the next step
         if len(staying) < len(going):
             blocks = [place * places + beam for place in staying for beam in range(places)]
             memory = reorder(memory, torch.tensor(blocks, dtype=torch.long, device=device))
@@ -117,36 +130,41 @@ def search(
             state = reorder(state, rows)
         tokens = torch.tensor([path.tokens[-1] for path in paths], dtype=torch.long, device=device)
         going = [going[place] for place in staying]
-    return [_result(name, one.found(), config, one.records()) for name, one in enumerate(everyone)]
+    return [
+        _result(number, sentence.hypotheses(), config, sentence.records()) for number, sentence in enumerate(sentences)
+    ]
 
 
 def _advance(
     sentences: list[SentenceSearch], log_probs: Tensor, config: SearchConfig, covered: list[float]
 ) -> list[Counter[int]]:
-    """(R, V): one token more for every path, and what each sentence said. Groups go in turn: they avoid each other."""
+    """(R, V): one token more for every path; gives back the tokens that each sentence took, counted.
+
+    Groups go in turn, as each of them avoids what the ones before it said.
+    """
     log_probs[:, [PAD, BOS]] = -inf
     recorded = any(group.record is not None for sentence in sentences for group in sentence.groups)
     unruled = log_probs.clone() if recorded else log_probs
     bans = _apply_rules(sentences, log_probs, config)
-    width, every = config.width, log_probs.view(len(sentences), config.parallel, config.width, -1)
-    said: list[Counter[int]] = [Counter() for _ in sentences]
+    width, by_group = config.width, log_probs.view(len(sentences), config.parallel, config.width, -1)  # (N, G, W, V)
+    spoken: list[Counter[int]] = [Counter() for _ in sentences]
     for number in range(config.parallel):
         groups = [sentence.groups[number] for sentence in sentences]
         if config.sample:
-            found = drawn(every[:, number, 0], config, [group.chance for group in groups])
+            proposed = drawn(by_group[:, number, 0], config, [group.chance for group in groups])
         else:
-            found = likeliest(every[:, number], _totals(groups, every), said, config.diversity)
-        for place, (group, candidates) in enumerate(zip(groups, found, strict=True)):
+            proposed = likeliest(by_group[:, number], _totals(groups, by_group), spoken, config.diversity)
+        for place, (group, candidates) in enumerate(zip(groups, proposed, strict=True)):
             if not group.paths:
                 continue
-            first = (place * config.parallel + number) * width
+            first = (place * config.parallel + number) * width  # row of the group's first path
             group.note_blocked(bans.get(first, {}), unruled[first : first + width], width)
             if group.rules.required and width > 1:
-                candidates = group.with_required(candidates, every[place, number])
+                candidates = group.with_required(candidates, by_group[place, number])
             elif not config.sample:
                 candidates = candidates[: 2 * width]  # at most one end from each beam, so as many others are left
-            said[place] += group.advance(candidates, first, config, covered[first : first + width])
-    return said
+            spoken[place] += group.advance(candidates, first, config, covered[first : first + width])
+    return spoken
 
 
 def _apply_rules(sentences: list[SentenceSearch], log_probs: Tensor, config: SearchConfig) -> dict[int, dict[int, Ban]]:
@@ -160,7 +178,7 @@ def _apply_rules(sentences: list[SentenceSearch], log_probs: Tensor, config: Sea
         first = number * config.width
         bans[first] = {beam: group.rules.ban(path.tokens) for beam, path in enumerate(group.paths)}
         for beam, ban in bans[first].items():
-            row = log_probs[first + beam]
+            row = log_probs[first + beam]  # (V,)
             if ban.only is not None:
                 only = torch.tensor(sorted(ban.only), dtype=torch.long, device=row.device)
                 row.copy_(torch.full_like(row, -inf).index_copy(0, only, row[only]))
@@ -191,14 +209,14 @@ def _sentences(
     unwanted: Sequence[Phrases] = _each("forbidden", forbidden, batch, ())
     seed_of: Sequence[int] = _each("seeds", seeds, batch, 0)
     sentences = []
-    for name in range(batch):
-        given = prefixes[name], wanted[name], unwanted[name]
-        rules = make_rules(name, limits[name], config.min_length, config.no_repeat_ngram, *given)
+    for sentence in range(batch):
+        phrases = prefixes[sentence], wanted[sentence], unwanted[sentence]
+        rules = make_rules(sentence, limits[sentence], config.min_length, config.no_repeat_ngram, *phrases)
         groups = [
             # Seeded by text: the same numbers on every machine, and nothing of the rest of the batch in them.
             BeamGroup(
                 rules,
-                chance=Random(f"{config.seed} {seed_of[name]} {number}").random,
+                chance=Random(f"{config.seed} {seed_of[sentence]} {number}").random,
                 place=number * config.width,
                 record=[] if record else None,
             )
@@ -208,12 +226,12 @@ def _sentences(
     return sentences
 
 
-def _each(name: str, given: Sequence[T] | None, batch: int, default: T) -> Sequence[T]:
-    if given is None:
+def _each(name: str, entries: Sequence[T] | None, batch: int, default: T) -> Sequence[T]:
+    if entries is None:
         return [default] * batch
-    if len(given) != batch:
-        raise ShapeError(f"{name} has {len(given)} entries for {batch} sentences")
-    return given
+    if len(entries) != batch:
+        raise ShapeError(f"{name} has {len(entries)} entries for {batch} sentences")
+    return entries
 
 
 def _check(config: SearchConfig, knows_coverage: bool, streams: bool) -> None:
@@ -230,18 +248,18 @@ def _check(config: SearchConfig, knows_coverage: bool, streams: bool) -> None:
 
 
 def _result(
-    name: int, found: list[Hypothesis], config: SearchConfig, records: Sequence[list[Considered]] = ()
+    sentence: int, hypotheses: list[Hypothesis], config: SearchConfig, records: Sequence[list[Considered]] = ()
 ) -> Result:
     """Best first and each once, whatever group it is from; but samples all, as drawn."""
-    if not found:
+    if not hypotheses:
         raise ConfigError(
-            f"sentence {name}: nothing can be said: its rules contradict each other or leave no word, or the model "
+            f"sentence {sentence}: nothing can be said: its rules contradict each other or leave no word, or the model "
             "gives no finite number"
         )
     if not config.sample:
         unique: dict[tuple[int, ...], Hypothesis] = {}
-        for hypothesis in sorted(found, key=ranking):
+        for hypothesis in sorted(hypotheses, key=ranking):
             unique.setdefault(tuple(hypothesis.tokens), hypothesis)
-        found = list(unique.values())[: config.nbest]
-    merged = sorted((one for record in records for one in record), key=lambda one: one.step)
-    return Result(found, merged if records else None)
+        hypotheses = list(unique.values())[: config.nbest]
+    merged = sorted((candidate for record in records for candidate in record), key=lambda candidate: candidate.step)
+    return Result(hypotheses, merged if records else None)

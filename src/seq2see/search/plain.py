@@ -1,11 +1,12 @@
-"""Greedy and beam search with nothing else asked of them: what the general loop finds, found faster.
+"""The fast path of greedy and beam search: the same result as the general loop, where nothing else is asked for.
 
 Paths stand in tensors, those of all sentences together; a hypothesis is spelled out through back pointers once it is
 wanted. A sentence has as many rows as it has paths: one before the first step, and a path that can no longer overtake
 what has ended leaves at once. By the bound behind the stop rule everything that such a path becomes ranks below
 everything that can still win, so that nothing else is found without it.
 
-Letters: B sentences, N of them still searched, W width, K candidates of each path, P paths, R rows of the batch.
+Letters: B sentences, N of them still searched, W width of the beam, K candidates of each path, P paths that go on,
+R rows of the batch that the step function sees, V vocabulary.
 """
 
 from collections.abc import Callable
@@ -30,12 +31,12 @@ _FULL = 0.9  # share of rows in use below which the batch is packed anew: that c
 
 
 class Candidates(NamedTuple):
-    """(N, 2 W), best first: at most one end from each beam, so that as many others are left."""
+    """(N, 2 W) each, best first: at most one end from each beam, so that as many others are left."""
 
     ranks: Tensor  # float64: the log-probability of everything up to here; -inf: there is none
-    beams: Tensor
+    beams: Tensor  # the beam that it continues, below W
     tokens: Tensor
-    log_probs: Tensor
+    log_probs: Tensor  # of the token alone
 
 
 class Moves(NamedTuple):
@@ -52,8 +53,8 @@ class FinishedHypothesis(NamedTuple):
 
     score: float
     ended: bool
-    step: int
-    path: int  # of the step before
+    step: int  # of its last token, from 0
+    path: int  # that it continues, among the P paths of the step before
     token: int
     log_prob: float
 
@@ -67,105 +68,110 @@ class Paths:
         self.finished: list[list[FinishedHypothesis]] = [[] for _ in limits]
         # For each step and path: the path it continues, its token and its log-probability.
         self.history: list[tuple[list[int], list[int], list[float]]] = []
-        every = range(len(limits))
-        self.names = torch.tensor(every, dtype=torch.long, device=device)  # (N,)
+        # (N,) the sentences that are still searched, as numbers below B. Then (N, W) of each of their beams: its
+        # log-probability so far, -inf for an empty place; its path in the last step; its row of the batch.
+        self.sentences = torch.arange(len(limits), device=device)
         self.totals = torch.full((len(limits), self.width), -inf, dtype=torch.float64, device=device)
         self.totals[:, 0] = 0.0
         self.paths = torch.zeros(len(limits), self.width, dtype=torch.long, device=device)
-        self.rows = self.names.unsqueeze(1).repeat(1, self.width)
-        # Of each of the B sentences; the last two say where its rows are, those that are not in use included.
+        self.rows = self.sentences.unsqueeze(1).repeat(1, self.width)
+        # (B,) each; the last two say where the rows of a sentence begin and how many it has, unused ones included.
         self.limits = torch.tensor(limits, dtype=torch.long, device=device)
         divisors = [length_penalty(limit, config) for limit in limits]
         self.divisors = torch.tensor(divisors, dtype=torch.float64, device=device)
         self.to_beat = torch.full_like(self.divisors, -inf)
-        self.starts, self.slots = self.names.clone(), torch.ones_like(self.names)
+        self.starts, self.slots = self.sentences.clone(), torch.ones_like(self.sentences)
 
     def candidates(self, log_probs: Tensor) -> Candidates:
         """(R, V): one token more than the width from each beam is enough, as at most one of them is the end."""
-        values, tokens = best(log_probs, self.width + 1)
+        values, tokens = best(log_probs, self.width + 1)  # (R, K)
         each = values.size(1)
-        values, tokens = (x[self.rows].flatten(1) for x in (values, tokens))  # (N, W K)
-        ranks = self.totals.repeat_interleave(each, dim=1) + values.double()
+        values, tokens = (x[self.rows].flatten(1) for x in (values, tokens))  # (R, K) -> (N, W, K) -> (N, W K)
+        ranks = self.totals.repeat_interleave(each, dim=1) + values.double()  # (N, W K)
         ranks = ranks.masked_fill(~(ranks > -inf), -inf)  # also what is no number
         ranks, order = ranks.sort(dim=1, descending=True, stable=True)
-        ranks, order = ranks[:, : 2 * self.width], order[:, : 2 * self.width]
+        ranks, order = ranks[:, : 2 * self.width], order[:, : 2 * self.width]  # (N, 2 W)
         return Candidates(ranks, order // each, tokens.gather(1, order), values.gather(1, order))
 
-    def advance(self, found: Candidates) -> Moves:
-        """Takes in what was found. The end counts only from within the beam; others fill its places."""
-        possible, ends = found.ranks > -inf, found.tokens == EOS
+    def advance(self, candidates: Candidates) -> Moves:
+        """Takes in the candidates. The end counts only from within the beam; others fill its places."""
+        possible, ends = candidates.ranks > -inf, candidates.tokens == EOS  # (N, 2 W)
         ended = possible & ends
         ended[:, self.width :] = False
         kept = possible & ~ends & ((~ends).cumsum(dim=1) <= self.width)
-        over = (self.limits[self.names] <= len(self.history) + 1).unsqueeze(1)
-        self._finish(found, ended | (kept & over))
-        attainable = found.ranks / self.divisors[self.names].unsqueeze(1)
-        kept &= ~over & (attainable > self.to_beat[self.names].unsqueeze(1))
-        return self._move(found, kept)
+        over = (self.limits[self.sentences] <= len(self.history) + 1).unsqueeze(1)  # (N, 1)
+        self._finish(candidates, ended | (kept & over))
+        attainable = candidates.ranks / self.divisors[self.sentences].unsqueeze(1)  # (N, 2 W)
+        kept &= ~over & (attainable > self.to_beat[self.sentences].unsqueeze(1))
+        return self._move(candidates, kept)
 
-    def _move(self, found: Candidates, kept: Tensor) -> Moves:
+    def _move(self, candidates: Candidates, kept: Tensor) -> Moves:
         """(N, 2 W): these paths go on, and the sentences that have any."""
-        sentences, places = kept.nonzero(as_tuple=True)
-        beams, tokens = found.beams[sentences, places], found.tokens[sentences, places]
+        sentences, places = kept.nonzero(as_tuple=True)  # (P,)
+        beams, tokens = candidates.beams[sentences, places], candidates.tokens[sentences, places]
         before = self.rows[sentences, beams]
-        parents, log_probs = self.paths[sentences, beams], found.log_probs[sentences, places]
+        parents, log_probs = self.paths[sentences, beams], candidates.log_probs[sentences, places]
         self.history.append((parents.tolist(), tokens.tolist(), log_probs.tolist()))
-        going = kept.any(dim=1)
-        self.names = self.names[going]
-        into = (going.cumsum(dim=0) - 1)[sentences], (kept.cumsum(dim=1) - 1)[sentences, places]
-        self.totals = self.totals.new_full((len(self.names), self.width), -inf)
-        self.totals[into] = found.ranks[sentences, places]
+        going = kept.any(dim=1)  # (N,)
+        self.sentences = self.sentences[going]
+        into = (going.cumsum(dim=0) - 1)[sentences], (kept.cumsum(dim=1) - 1)[sentences, places]  # (P,) sentence, slot
+        self.totals = self.totals.new_full((len(self.sentences), self.width), -inf)
+        self.totals[into] = candidates.ranks[sentences, places]
         self.paths = torch.zeros_like(self.totals, dtype=torch.long)
         self.paths[into] = torch.arange(len(before), device=before.device)
         return Moves(*into, before, tokens)
 
-    def _finish(self, found: Candidates, which: Tensor) -> None:
+    def _finish(self, candidates: Candidates, which: Tensor) -> None:
         """(N, 2 W): these are hypotheses now; the best of each sentence are kept, the last of them is to be beaten."""
-        sentences, places = which.nonzero(as_tuple=True)
-        if not len(sentences):
+        places = which.nonzero(
+            as_tuple=True
+        )  # two of (F,), F candidates that finish: sentence among N, place below 2 W
+        if not len(places[0]):
             return
         step = len(self.history)
         penalty = length_penalty(step + 1, self.config)
-        names, beams = self.names[sentences].tolist(), found.beams[sentences, places]
-        told = (found.ranks, found.tokens, found.log_probs)
-        columns = [self.paths[sentences, beams].tolist(), *(x[sentences, places].tolist() for x in told)]
-        for name, path, rank, token, log_prob in zip(names, *columns, strict=True):
-            self.finished[name].append(FinishedHypothesis(rank / penalty, token == EOS, step, path, token, log_prob))
-        for name in set(names):
-            first = sorted(self.finished[name], key=lambda one: (not one.ended, -one.score))[: self.wanted]
-            self.finished[name] = first
-            if len(first) == self.wanted:  # a beam of one is greedy: it ends where it ends
-                self.to_beat[name] = first[-1].score if self.width > 1 else inf
+        sentences = self.sentences[places[0]].tolist()  # below B
+        parents = self.paths[places[0], candidates.beams[places]].tolist()
+        columns = (x[places].tolist() for x in (candidates.ranks, candidates.tokens, candidates.log_probs))
+        for sentence, path, rank, token, log_prob in zip(sentences, parents, *columns, strict=True):
+            hypothesis = FinishedHypothesis(rank / penalty, token == EOS, step, path, token, log_prob)
+            self.finished[sentence].append(hypothesis)
+        for sentence in set(sentences):
+            ranked = sorted(self.finished[sentence], key=lambda finished: (not finished.ended, -finished.score))
+            self.finished[sentence] = ranked = ranked[: self.wanted]
+            if len(ranked) == self.wanted:  # a beam of one is greedy: it ends where it ends
+                self.to_beat[sentence] = ranked[-1].score if self.width > 1 else inf
 
     def lay_out(self, moves: Moves, rows: int) -> tuple[Tensor, bool]:
         """(P,) the row of each path in a batch that has `rows` of them, and whether the batch has to be packed anew.
 
         It has not as long as the paths stay within the rows of their sentences, and enough of these are in use.
         """
-        names = self.names[moves.sentences]
-        packed = len(names) < _FULL * rows or bool((moves.slots >= self.slots[names]).any())
+        sentences = self.sentences[moves.sentences]  # (P,) below B
+        packed = len(sentences) < _FULL * rows or bool((moves.slots >= self.slots[sentences]).any())
         if packed:
-            self.slots = torch.bincount(names, minlength=len(self.slots))
+            self.slots = torch.bincount(sentences, minlength=len(self.slots))
             self.starts = self.slots.cumsum(dim=0) - self.slots
-        into = self.starts[names] + moves.slots
+        into = self.starts[sentences] + moves.slots  # (P,)
         self.rows = torch.zeros_like(self.paths)
         self.rows[moves.sentences, moves.slots] = into
         return into, packed
 
-    def hypotheses(self, name: int) -> list[Hypothesis]:
-        return [self._spelled(one) for one in self.finished[name]]
+    def hypotheses(self, sentence: int) -> list[Hypothesis]:
+        return [self._spelled_out(finished) for finished in self.finished[sentence]]
 
-    def _spelled(self, one: FinishedHypothesis) -> Hypothesis:
-        tokens, scores, path = [one.token], [one.log_prob], one.path
-        for parents, said, log_probs in reversed(self.history[: one.step]):
-            tokens.append(said[path])
+    def _spelled_out(self, finished: FinishedHypothesis) -> Hypothesis:
+        """Its tokens, from the last to the first along the back pointers."""
+        tokens, scores, path = [finished.token], [finished.log_prob], finished.path
+        for parents, step_tokens, log_probs in reversed(self.history[: finished.step]):
+            tokens.append(step_tokens[path])
             scores.append(log_probs[path])
             path = parents[path]
         tokens, scores = tokens[::-1], scores[::-1]
-        return Hypothesis(tokens[:-1] if one.ended else tokens, scores, one.score, one.ended)
+        return Hypothesis(tokens[:-1] if finished.ended else tokens, scores, finished.score, finished.ended)
 
 
-def plain_search(
+def beam_search(
     step: Step[M, S],
     memory: M,
     state: S,
@@ -174,31 +180,34 @@ def plain_search(
     device: torch.device,
     on_token: Callable[[int, int], None] | None = None,
 ) -> list[list[Hypothesis]]:
-    """For each sentence its hypotheses, best first. limits: most steps of each, at least 1."""
+    """Beam search; greedy search with a beam of one. For each sentence its hypotheses, best first.
+
+    limits   most steps of each sentence, at least 1
+    """
     paths = Paths(config, limits, device)
-    tokens = torch.full((len(limits),), BOS, dtype=torch.long, device=device)
-    while len(paths.names):
-        logits, state = step(tokens, memory, state)
+    tokens = torch.full((len(limits),), BOS, dtype=torch.long, device=device)  # (R,)
+    while len(paths.sentences):
+        logits, state = step(tokens, memory, state)  # (R, V)
         log_probs = torch.log_softmax(logits, dim=-1)
         log_probs[:, [PAD, BOS]] = -inf
-        found, names = paths.candidates(log_probs), paths.names
-        moves = paths.advance(found)
+        candidates, sentences = paths.candidates(log_probs), paths.sentences  # (N, 2 W), (N,)
+        moves = paths.advance(candidates)
         if on_token is not None:
-            told = found.tokens[:, 0].masked_fill(found.ranks[:, 0] == -inf, EOS)
-            for name, token in zip(names.tolist(), told.tolist(), strict=True):
+            best_tokens = candidates.tokens[:, 0].masked_fill(candidates.ranks[:, 0] == -inf, EOS)  # (N,)
+            for sentence, token in zip(sentences.tolist(), best_tokens.tolist(), strict=True):
                 if token != EOS:
-                    on_token(name, token)
-        rows, packed = paths.lay_out(moves, len(tokens))
+                    on_token(sentence, token)
+        rows, packed = paths.lay_out(moves, len(tokens))  # (P,)
         if packed:
             memory, state, tokens = reorder(memory, moves.before), reorder(state, moves.before), moves.tokens
         else:  # a row that is not in use goes on with what it has
             state = _moved(state, rows, moves.before, len(tokens))
             tokens = tokens.index_copy(0, rows, moves.tokens)
-    return [paths.hypotheses(name) for name in range(len(limits))]
+    return [paths.hypotheses(sentence) for sentence in range(len(limits))]
 
 
 def _moved(state: S, rows: Tensor, before: Tensor, count: int) -> S:
-    """The state of `count` rows with those of `before` at `rows`; itself if they stand there already."""
+    """The state of `count` rows with the rows `before` (P,) put at `rows` (P,); itself if they stand there already."""
     if torch.equal(rows, before):
         return state
     order = torch.arange(count, device=rows.device)

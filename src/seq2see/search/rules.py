@@ -35,59 +35,61 @@ class Rules:
     required: tuple[Phrase, ...]
     forbidden: tuple[Phrase, ...]
 
-    def ban(self, said: list[int]) -> Ban:
-        place = len(said)
+    def ban(self, generated: list[int]) -> Ban:
+        place = len(generated)
         if place < len(self.prefix):
             return Ban({}, frozenset([self.prefix[place]]))
-        tokens: dict[int, Rule] = dict.fromkeys(repeating(said, self.ngram), "repeated")
+        tokens: dict[int, Rule] = dict.fromkeys(repeating(generated, self.ngram), "repeated")
         only = None
-        if (needed := self.needed(said)) > 0:
+        if (needed := self.needed(generated)) > 0:
             phrases = (*self.required, *self.forbidden)
-            after = {token: self.needed([*said, token]) for phrase in phrases for token in phrase}
+            after = {token: self.needed([*generated, token]) for phrase in phrases for token in phrase}
             room = self.limit - place - 2  # behind this token, with one step left for the end
             for token, still in after.items():
                 if still > room:
                     tokens[token] = "required"
                 elif still < needed:
                     tokens.pop(token, None)
-            if self._needed_after_any_other(said) > room:
+            if self._needed_after_any_other(generated) > room:
                 only = frozenset(after)
             tokens[EOS] = "required"
-        tokens |= {phrase[-1]: "forbidden" for phrase in self.forbidden if ends_with(said, phrase[:-1])}
+        tokens |= {phrase[-1]: "forbidden" for phrase in self.forbidden if ends_with(generated, phrase[:-1])}
         if place < self.min_length:
             tokens[EOS] = "too short"
         return Ban(tokens, only, "required")
 
-    def needed(self, said: list[int]) -> int:
+    def needed(self, generated: list[int]) -> int:
         """Tokens that surely suffice to say all required phrases: one is begun or goes on, the others follow.
 
         Where the next one would complete a forbidden phrase, a word stands between; one is counted for each phrase.
         """
-        unmet = [phrase for phrase in self.required if not contains(said, phrase)]
+        unmet = [phrase for phrase in self.required if not contains(generated, phrase)]
         whole = sum(map(len, unmet)) + self._between * len(unmet)
-        return whole - max((len(phrase) + self._between - self._cost(said, phrase) for phrase in unmet), default=0)
+        return whole - max((len(phrase) + self._between - self._cost(generated, phrase) for phrase in unmet), default=0)
 
-    def _cost(self, said: list[int], phrase: Phrase) -> int:
+    def _cost(self, generated: list[int], phrase: Phrase) -> int:
         """Tokens until this phrase is said, if it is the next one."""
-        rest = phrase[begun(said, phrase) :]
-        ways = [[*said, *rest[: place + 1]] for place in range(len(rest))] if self._between else []
-        clear = not any(ends_with(way, forbidden) for way in ways for forbidden in self.forbidden)
+        rest = phrase[begun(generated, phrase) :]
+        continuations = [[*generated, *rest[: place + 1]] for place in range(len(rest))] if self._between else []
+        clear = not any(
+            ends_with(continuation, forbidden) for continuation in continuations for forbidden in self.forbidden
+        )
         return len(rest) if clear else len(phrase) + 1
 
-    def _needed_after_any_other(self, said: list[int]) -> int:
+    def _needed_after_any_other(self, generated: list[int]) -> int:
         """What is needed if the next token belongs to no phrase: nothing is begun, and nothing in the way."""
-        unmet = [phrase for phrase in self.required if not contains(said, phrase)]
+        unmet = [phrase for phrase in self.required if not contains(generated, phrase)]
         return sum(map(len, unmet)) + self._between * (len(unmet) - 1)
 
     @property
     def _between(self) -> int:
         return int(any(len(phrase) > 1 for phrase in self.forbidden))
 
-    def advancing(self, said: list[int]) -> set[int]:
+    def advancing(self, generated: list[int]) -> set[int]:
         """Tokens that bring the required phrases nearer and are not banned."""
-        needed, ban = self.needed(said), self.ban(said)
+        needed, ban = self.needed(generated), self.ban(generated)
         tokens = {token for phrase in self.required for token in phrase} if needed else set()
-        return {token for token in tokens if self.needed([*said, token]) < needed and ban.rule(token) is None}
+        return {token for token in tokens if self.needed([*generated, token]) < needed and ban.rule(token) is None}
 
     def check_vocabulary(self, size: int) -> None:
         highest = max(
@@ -132,25 +134,25 @@ def make_rules(
     return rules
 
 
-def repeating(said: list[int], size: int) -> list[int]:
+def repeating(generated: list[int], size: int) -> list[int]:
     """Tokens that would make the last `size` tokens occur a second time."""
-    if size < 1 or len(said) < size:
+    if size < 1 or len(generated) < size:
         return []
-    last = said[len(said) - size + 1 :]
-    starts = range(len(said) - size + 1)
-    return [said[start + size - 1] for start in starts if said[start : start + size - 1] == last]
+    last = generated[len(generated) - size + 1 :]
+    starts = range(len(generated) - size + 1)
+    return [generated[start + size - 1] for start in starts if generated[start : start + size - 1] == last]
 
 
-def contains(said: list[int], phrase: Phrase) -> bool:
+def contains(generated: list[int], phrase: Phrase) -> bool:
     """Whether the phrase stands in it, all tokens side by side."""
     wanted = list(phrase)
-    return any(said[start : start + len(wanted)] == wanted for start in range(len(said) - len(wanted) + 1))
+    return any(generated[start : start + len(wanted)] == wanted for start in range(len(generated) - len(wanted) + 1))
 
 
-def ends_with(said: list[int], phrase: Phrase) -> bool:
-    return len(said) >= len(phrase) and said[len(said) - len(phrase) :] == list(phrase)
+def ends_with(generated: list[int], phrase: Phrase) -> bool:
+    return len(generated) >= len(phrase) and generated[len(generated) - len(phrase) :] == list(phrase)
 
 
-def begun(said: list[int], phrase: Phrase) -> int:
+def begun(generated: list[int], phrase: Phrase) -> int:
     """How many tokens of the phrase are said already at the very end."""
-    return next((size for size in range(len(phrase), 0, -1) if ends_with(said, phrase[:size])), 0)
+    return next((size for size in range(len(phrase), 0, -1) if ends_with(generated, phrase[:size])), 0)

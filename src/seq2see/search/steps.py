@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,11 +11,18 @@ from seq2see.errors import ConfigError, ShapeError
 
 M = TypeVar("M")
 S = TypeVar("S")
+M_contra = TypeVar("M_contra", contravariant=True)
 
 # (R,) the tokens said last, memory, state -> (R, V) logits, the next state. A model's own `step` is one.
 Step = Callable[[Tensor, M, S], tuple[Tensor, S]]
-# The same, and (R, S) the attention that the step was made with.
-AttendingStep = Callable[[Tensor, M, S], tuple[Tensor, S, Tensor]]
+
+
+class AttendingStep(Protocol[M_contra, S]):
+    """A step that returns its attention as well, (R, S). A model's own `step` is one."""
+
+    def __call__(
+        self, tokens: Tensor, memory: M_contra, state: S, need_weights: Literal[True]
+    ) -> tuple[Tensor, S, Tensor]: ...
 
 
 def ensemble(steps: Sequence[Step[Any, Any]]) -> Step[tuple[Any, ...], tuple[Any, ...]]:
@@ -27,12 +34,15 @@ def ensemble(steps: Sequence[Step[Any, Any]]) -> Step[tuple[Any, ...], tuple[Any
         raise ConfigError("an ensemble needs at least one model")
 
     def step(tokens: Tensor, memory: tuple[Any, ...], state: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
-        told = [one(tokens, *given) for one, given in zip(steps, zip(memory, state, strict=True), strict=True)]
-        sizes = [logits.size(-1) for logits, _ in told]
+        members = zip(steps, memory, state, strict=True)
+        outputs = [
+            member_step(tokens, member_memory, member_state) for member_step, member_memory, member_state in members
+        ]
+        sizes = [logits.size(-1) for logits, _ in outputs]
         if len(set(sizes)) > 1:
             raise ShapeError(f"an ensemble shares one target vocabulary, but its models have {sizes} pieces")
-        opinions = torch.stack([torch.log_softmax(logits, dim=-1) for logits, _ in told])
-        return opinions.logsumexp(dim=0) - math.log(len(steps)), tuple(after for _, after in told)
+        log_probs = torch.stack([torch.log_softmax(logits, dim=-1) for logits, _ in outputs])  # (runs, R, V)
+        return log_probs.logsumexp(dim=0) - math.log(len(steps)), tuple(after for _, after in outputs)
 
     return step
 
@@ -45,10 +55,10 @@ class Covered(NamedTuple, Generic[S]):
 
 
 def covering(step: AttendingStep[M, S]) -> Step[M, Covered[S]]:
-    """For the coverage penalty: adds up what an attending step looked at. Pass `coverage_of=seen` to the search."""
+    """For the coverage penalty: adds up the attention of every step. Pass `coverage_of=seen` to the search."""
 
     def covered(tokens: Tensor, memory: M, state: Covered[S]) -> tuple[Tensor, Covered[S]]:
-        logits, after, weights = step(tokens, memory, state.state)
+        logits, after, weights = step(tokens, memory, state.state, need_weights=True)
         return logits, Covered(after, state.seen + weights)
 
     return covered

@@ -6,8 +6,18 @@ result.text, result.score, result.nbest[1].text
 result.attention.words().alignment()
 """
 
-from seq2see.session.loading import load, open_run, train
-from seq2see.session.translation import Request, Translation
-from seq2see.session.translator import DEFAULT, Scored, Translator, consensus
+from seq2see.session.loading import load, load_voice, train
+from seq2see.session.translation import Request, Translation, consensus
+from seq2see.session.translator import DEFAULT, Scored, Translator
 
-__all__ = ["DEFAULT", "Request", "Scored", "Translation", "Translator", "consensus", "load", "open_run", "train"]
+__all__ = [
+    "DEFAULT",
+    "Request",
+    "Scored",
+    "Translation",
+    "Translator",
+    "consensus",
+    "load",
+    "load_voice",
+    "train",
+]

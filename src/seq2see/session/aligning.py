@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 import torch
 
@@ -10,9 +9,10 @@ from seq2see.data.batch import Batch
 from seq2see.data.store import encode_sources
 from seq2see.errors import ConfigError
 from seq2see.evaluate.alignment import Gold
-from seq2see.look import AttentionMap, Best, Kind, attention_map, best_head, load_best, save_best
+from seq2see.look import AttentionMap, Chosen, Kind, attention_map
+from seq2see.look.intervene import occlusion
 from seq2see.look.intervene.posterior import posterior_looks
-from seq2see.look.map.alignment import ALIGNMENT
+from seq2see.look.map import alignment
 from seq2see.session.translator import Translator
 
 CHOOSING = 200  # pairs are enough to tell heads apart
@@ -20,11 +20,6 @@ _WINDOW = 512
 _BATCH_PLACES = 16_384  # source x target places in a batch, of one head
 
 Pair = tuple[str, str]
-
-
-class Chosen(NamedTuple):
-    best: Best
-    how: str  # for people: by what it was chosen
 
 
 @torch.no_grad()
@@ -48,10 +43,10 @@ def look_all(
                 # Both as they were written: an unknown word stays a word, whatever its id would say.
                 source, target = (side.encode(text) for side, text in zip(run.tokenizers, cleaned[place], strict=True))
                 maps[place] = attention_map(looks, kind, source, target, row=row)
-        for found in maps:
-            if found is None:
+        for whole in maps:
+            if whole is None:
                 raise ConfigError(f"{run.path}: {translator.family} has no attention of kind '{kind}' to look at")
-            yield found
+            yield whole
 
 
 def _batches(sizes: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
@@ -80,50 +75,23 @@ def choose_head(
 
     gold      what people drew for the pairs;  reverse: without gold, a run of the other direction to agree with
     """
-    path = translator.runs[0].path / ALIGNMENT
-    known = load_best(path)
-    if known is not None:
-        return Chosen(known, f"remembered in {path}")
-    some = slice(0, CHOOSING)
-    maps = list(look_all(translator, pairs[some]))
-    if gold is not None:
-        chosen = Chosen(best_head(maps, gold[some]), f"lowest error on {len(maps)} pairs with gold")
-    elif reverse is not None:
-        back = list(look_all(reverse, [(target, source) for source, target in pairs[some]]))
-        how = f"agrees most with {reverse.runs[0].path} on {len(maps)} pairs"
-        chosen = Chosen(best_head(maps, None, back), how)
-    else:
-        chosen = Chosen(best_head(maps), f"its rows and columns agree most on {len(maps)} pairs")
-    if remember:
-        save_best(path, chosen.best)
-    return chosen
-
-
-class Occlusion(NamedTuple):
-    """The second opinion: how much less likely each target piece becomes when a source word is taken away."""
-
-    words: tuple[str, ...]  # of the source
-    pieces: tuple[str, ...]  # of the target, its end included
-    loss: list[list[float]]  # [word][piece]: log-probability before minus after
-
-    def totals(self) -> list[float]:
-        """Of the whole translation, for each source word."""
-        return [sum(row) for row in self.loss]
+    some = pairs[:CHOOSING]
+    return alignment.choose_head(
+        translator.runs[0].path / alignment.ALIGNMENT,
+        look_all(translator, some),
+        None if gold is None else gold[:CHOOSING],
+        None if reverse is None else look_all(reverse, [(target, source) for source, target in some]),
+        reverse_name="" if reverse is None else str(reverse.runs[0].path),
+        remember=remember,
+    )
 
 
 def occlude(
     translator: Translator, source: str, target_ids: Sequence[int], progress: Callable[[int], None] | None = None
-) -> Occlusion:
-    """Each source word dropped in turn, the translation kept."""
-    text = translator.clean(source).strip()
-    words = text.split()
-    before = translator.score_ids(text, target_ids)
-    loss = []
-    for dropped in range(len(words)):
-        left = " ".join(word for place, word in enumerate(words) if place != dropped)
-        after = translator.score_ids(left, target_ids)
-        loss.append([was - now for was, now in zip(before.token_scores, after.token_scores, strict=True)])
-        if progress is not None:
-            progress(1)
+) -> occlusion.Occlusion:
+    """Each source word dropped in turn, the translation kept: see look.intervene.occlusion."""
     pieces = (*translator.runs[0].tokenizers[1].pieces(target_ids), "</s>")
-    return Occlusion(tuple(words), pieces, loss)
+    text = translator.clean(source).strip()
+    return occlusion.occlude(
+        lambda source_text: translator.score_ids(source_text, target_ids).token_scores, text, pieces, progress
+    )

@@ -6,7 +6,6 @@ Threads inside one small matrix product wait for each other more than they work;
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -19,8 +18,8 @@ from seq2see.engines import EngineName
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
-from seq2see.session.processes import deaf, end_with_parent
-from seq2see.session.translation import Request, Translation, no_map
+from seq2see.session.processes import end_with_parent, interrupts_blocked
+from seq2see.session.translation import Request, Translation, detached
 from seq2see.session.translator import in_order
 
 CHUNK = 1024  # requests that a worker takes at once: sorted by length among themselves
@@ -70,7 +69,7 @@ def translate_unordered(
     """(place among the requests, translation), each soon after it is finished. Leaves no process behind."""
     if workers < 1:
         raise ConfigError(f"workers = {workers}: at least one is needed")
-    given = list(paths), engine, search, agree
+    settings = list(paths), engine, search, agree
     team: list[_Worker] = []
     feed, following = _chunks(requests, workers, chunk), 0
     try:
@@ -83,7 +82,7 @@ def translate_unordered(
                 if not (requested := next(feed, None)):
                     break
                 if not idle:  # of few requests there are few workers
-                    idle.append(_Worker(given))
+                    idle.append(_Worker(settings))
                     team += idle
                 busy.append(idle.pop())
                 taken.append((busy[-1], following, requested))
@@ -107,11 +106,11 @@ def translate_unordered(
 class _Worker:
     """A process that translates a chunk at a time."""
 
-    def __init__(self, given: tuple[list[Path], EngineName, SearchConfig, bool]) -> None:
+    def __init__(self, settings: tuple[list[Path], EngineName, SearchConfig, bool]) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, *given), daemon=True)
-        with deaf():
+        self.process = context.Process(target=_work, args=(theirs, *settings), daemon=True)
+        with interrupts_blocked():
             self.process.start()
         theirs.close()
         self.first = 0  # place of the first request of its chunk
@@ -146,8 +145,8 @@ def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[l
     first = list(islice(feed, workers * chunk))
     share = max(1, -(-len(first) // workers))
     yield from (first[start : start + share] for start in range(0, len(first), share))
-    while given := list(islice(feed, chunk)):
-        yield given
+    while requested := list(islice(feed, chunk)):
+        yield requested
 
 
 def _work(pipe: Connection, paths: list[Path], engine: EngineName, search: SearchConfig, agree: bool) -> None:
@@ -170,9 +169,3 @@ def _work(pipe: Connection, paths: list[Path], engine: EngineName, search: Searc
         return
     except Seq2SeeError as error:
         pipe.send(WorkerFailure(str(error)))  # our errors with arguments of their own cannot travel
-
-
-def detached(translation: Translation) -> Translation:
-    """The same without the way to its map, which cannot leave its process."""
-    best = replace(translation, nbest=(), parts=(), look=no_map)
-    return replace(best, nbest=tuple(replace(one, nbest=(), parts=(), look=no_map) for one in translation.nbest))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 # After the sign that ends a sentence and the white space behind it, or straight behind a full-width one.
 _SENTENCE = re.compile(r"[^.!?…。！？]*[.!?…。！？]+[\"'”’)\]]*\s*|[^.!?…。！？]+", re.DOTALL)
 _WORD = re.compile(r"\S+\s*|\s+")
-_MOST_CHARACTERS = 10_000  # of a unit that is measured in one piece: keeps the cost linear in the text
+_MOST_CHARACTERS = 10_000  # of a unit that is tokenised in one go: keeps the cost linear in the text
 
-Measure = Callable[[Sequence[str]], list[int]]
+Tokenize = Callable[[Sequence[str]], list[list[int]]]
 
 
 class TextPart(NamedTuple):
@@ -21,30 +21,48 @@ class TextPart(NamedTuple):
     before: str
     text: str
     after: str
+    ids: list[int]  # the pieces of `text`
 
 
-def cut(text: str, most: int, measure: Measure) -> list[TextPart]:
-    """Parts of at most `most` pieces each, as `measure` counts them; one part if the text is short enough."""
-    short = len(text) <= _MOST_CHARACTERS and measure([text])[0] <= most
-    stretches = [text] if short else _packed(_SENTENCE.findall(text), most, measure, _words)
-    return [_part(stretch) for stretch in stretches]
+def cut(texts: Sequence[str], most: int, tokenize: Tokenize) -> list[list[TextPart]]:
+    """The parts of each text, of at most `most` pieces each; one part if the text without its margins is short enough.
+
+    A text that fits is tokenised once, together with the others. Of one that does not, its sentences are tokenised to
+    find the places to cut, then each part as it is translated.
+    """
+    trimmed = [_trim(text) for text in texts]
+    whole = tokenize([text if len(text) <= _MOST_CHARACTERS else "" for _, text, _ in trimmed])
+    parts = []
+    for (before, text, after), ids in zip(trimmed, whole, strict=True):
+        if len(text) <= _MOST_CHARACTERS and len(ids) <= most:
+            parts.append([TextPart(before, text, after, ids)])
+        else:
+            stretches = _packed(_SENTENCE.findall(before + text + after), most, tokenize, _words)
+            parts.append(_parts([_trim(stretch) for stretch in stretches], tokenize))
+    return parts
 
 
-def _part(stretch: str) -> TextPart:
+def _parts(trimmed: Sequence[tuple[str, str, str]], tokenize: Tokenize) -> list[TextPart]:
+    tokenized = tokenize([text for _, text, _ in trimmed])
+    return [TextPart(*stretch, ids) for stretch, ids in zip(trimmed, tokenized, strict=True)]
+
+
+def _trim(stretch: str) -> tuple[str, str, str]:
+    """The white space before, the text, the white space after."""
     text = stretch.strip()
     start = stretch.find(text) if text else len(stretch)
-    return TextPart(stretch[:start], text, stretch[start + len(text) :])
+    return stretch[:start], text, stretch[start + len(text) :]
 
 
 def _packed(
-    units: Sequence[str], most: int, measure: Measure, finer: Callable[[str, int, Measure], list[str]]
+    units: Sequence[str], most: int, tokenize: Tokenize, finer: Callable[[str, int, Tokenize], list[str]]
 ) -> list[str]:
     """Neighbouring units joined as long as they fit; one that does not fit by itself is cut more finely."""
     stretches: list[str] = []
     room = 0
-    for unit, size in zip(units, _sizes(units, measure), strict=True):
+    for unit, size in zip(units, _sizes(units, tokenize), strict=True):
         if size > most:
-            stretches += finer(unit, most, measure)
+            stretches += finer(unit, most, tokenize)
             room = 0
         elif size <= room:
             stretches[-1] += unit
@@ -55,19 +73,19 @@ def _packed(
     return stretches
 
 
-def _sizes(units: Sequence[str], measure: Measure) -> list[int]:
-    """A unit too long to be worth measuring counts as larger than anything."""
-    sizes = measure([unit if len(unit) <= _MOST_CHARACTERS else "" for unit in units])
-    return [size if len(unit) <= _MOST_CHARACTERS else 2**62 for unit, size in zip(units, sizes, strict=True)]
+def _sizes(units: Sequence[str], tokenize: Tokenize) -> list[int]:
+    """Pieces of each unit; one too long to be worth tokenising counts as larger than anything."""
+    tokenized = tokenize([unit if len(unit) <= _MOST_CHARACTERS else "" for unit in units])
+    return [len(ids) if len(unit) <= _MOST_CHARACTERS else 2**62 for unit, ids in zip(units, tokenized, strict=True)]
 
 
-def _words(text: str, most: int, measure: Measure) -> list[str]:
-    return _packed(_WORD.findall(text), most, measure, _characters)
+def _words(text: str, most: int, tokenize: Tokenize) -> list[str]:
+    return _packed(_WORD.findall(text), most, tokenize, _characters)
 
 
-def _characters(text: str, most: int, measure: Measure) -> list[str]:
+def _characters(text: str, most: int, tokenize: Tokenize) -> list[str]:
     """Halved until it fits: what has neither sentences nor words."""
-    if len(text) <= 1 or (len(text) <= _MOST_CHARACTERS and measure([text])[0] <= most):
+    if len(text) <= 1 or (len(text) <= _MOST_CHARACTERS and len(tokenize([text])[0]) <= most):
         return [text]
     middle = len(text) // 2
-    return _characters(text[:middle], most, measure) + _characters(text[middle:], most, measure)
+    return _characters(text[:middle], most, tokenize) + _characters(text[middle:], most, tokenize)

@@ -1,29 +1,32 @@
-"""From requests to hypotheses: the texts of a batch into ids, one search over all runs, phrases as pieces.
+"""From requests to hypotheses: the ids of a batch, one search over all runs, phrases as pieces.
 
 No text is lost on the way: whatever a line holds, there is a result for it, the same as for the line alone.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from seq2see import search
-from seq2see.data.loading import source_batch
+from seq2see import masks, search
+from seq2see.data.batch import pad
 from seq2see.engines import Engine
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import Run
 from seq2see.search import Result, SearchConfig
 from seq2see.session.translation import Request
 from seq2see.text import Tokenizer
-from seq2see.vocabulary import UNK
+from seq2see.vocabulary import EOS, UNK
 
 BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that
 BATCH_ROWS = (256, 1024)  # sentences at most, and paths of all their beams: products of many rows are the faster ones
 _ROUNDS = 8  # of searching again because a forbidden phrase was said in other pieces
+
+SourceIds = tuple[list[int], ...]
+"""A source in the pieces of each run, without the end."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Decoding:
 
     runs: tuple[Run, ...]
     engines: tuple[Engine, ...]  # what computes each of them
+    phrase_ids: Callable[[str], list[int]]  # the target pieces of a phrase
     config: SearchConfig
     record: bool = False
 
@@ -54,33 +58,40 @@ class Decoding:
             room -= 1
         return batches
 
-    def decode(self, requests: Sequence[Request]) -> list[Result]:
-        """One batch: a result for each request; forbidden phrases are said nowhere, however they are cut."""
+    def decode(self, requests: Sequence[Request], sources: Sequence[SourceIds]) -> list[Result]:
+        """One batch: a result for each request; forbidden phrases are said nowhere, however they are cut.
+
+        sources   the pieces of each request's text
+        """
         # What the vocabulary cannot spell cannot be said; its <unk> stands for other words as well and stays free.
         phrases = [
-            [pieces for phrase in request.forbidden if UNK not in (pieces := self._pieces(phrase))]
+            [pieces for phrase in request.forbidden if UNK not in (pieces := self.phrase_ids(phrase))]
             for request in requests
         ]
-        results = self._search(requests, phrases)
+        results = self._search(requests, sources, phrases)
         for _ in range(_ROUNDS):
-            again = [row for row, one in enumerate(requests) if self._note_said(one, results[row], phrases[row])]
+            again = [row for row, request in enumerate(requests) if self._ban_said(request, results[row], phrases[row])]
             if not again:
                 return results
-            found = self._search([requests[row] for row in again], [phrases[row] for row in again])
-            for row, result in zip(again, found, strict=True):
+            better = self._search(
+                [requests[row] for row in again], [sources[row] for row in again], [phrases[row] for row in again]
+            )
+            for row, result in zip(again, better, strict=True):
                 results[row] = result
         for row, request in enumerate(requests):
-            if self._note_said(request, results[row], phrases[row]):
+            if self._ban_said(request, results[row], phrases[row]):
                 raise ConfigError(f"line {request.number + 1}: the model says {request.forbidden} in spite of all bans")
         return results
 
-    def _search(self, requests: Sequence[Request], forbidden: Sequence[list[list[int]]]) -> list[Result]:
+    def _search(
+        self, requests: Sequence[Request], sources: Sequence[SourceIds], forbidden: Sequence[list[list[int]]]
+    ) -> list[Result]:
         """One search; a batch without constraints pays nothing for them."""
-        encoded = [source_batch(run.tokenizers[0], [request.text for request in requests]) for run in self.runs]
+        encoded = [_padded([ids[member] for ids in sources]) for member in range(len(self.runs))]
         step, memory, state = self._begin(encoded)
         constrained = any(request.constrained for request in requests)
-        prefix = [self._pieces(request.prefix) if request.prefix else [] for request in requests]
-        required = [[self._pieces(phrase) for phrase in request.required] for request in requests]
+        prefix = [self.phrase_ids(request.prefix) if request.prefix else [] for request in requests]
+        required = [[self.phrase_ids(phrase) for phrase in request.required] for request in requests]
         limits = self._limits(encoded[0][1], prefix, required)
         coverage = search.seen if self.config.coverage else None
         return search.search(
@@ -100,7 +111,7 @@ class Decoding:
     def _begin(self, encoded: Sequence[tuple[Tensor, Tensor]]) -> tuple[Any, Any, Any]:
         """The step that is searched over, with memory and state: of one model, or of several as one."""
         with torch.no_grad():
-            memories = [engine.encode(*given) for engine, given in zip(self.engines, encoded, strict=True)]
+            memories = [engine.encode(*source) for engine, source in zip(self.engines, encoded, strict=True)]
             states = [engine.start(memory) for engine, memory in zip(self.engines, memories, strict=True)]
         if len(self.engines) == 1:
             return self._covering(memories[0], states[0], encoded[0][1])
@@ -113,28 +124,29 @@ class Decoding:
         if not self.config.coverage:
             return engine.step, memory, state
         seen = (~mask.squeeze(1)).to(torch.float32)
-        return search.covering(engine.attending_step), memory, search.Covered(state, seen)
+        return search.covering(engine.step), memory, search.Covered(state, seen)
 
     def _limits(self, mask: Tensor, prefix: Sequence[list[int]], required: Sequence[list[list[int]]]) -> Tensor:
         """(B,) most steps of each: what training validated with, and room for what has to be said."""
-        from seq2see.training.translation import length_limits
-
         extra = [2 * (len(start) + sum(map(len, phrases))) for start, phrases in zip(prefix, required, strict=True)]
-        return length_limits(mask) + torch.tensor(extra, dtype=torch.long)
+        return search.length_limits(mask) + torch.tensor(extra, dtype=torch.long)
 
-    def _pieces(self, phrase: str) -> list[int]:
-        return self.target.ids_batch([phrase])[0]
-
-    def _note_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
-        """Whether a forbidden phrase was said after all, in other pieces; these are forbidden from now on, too."""
-        said = False
+    def _ban_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
+        """Whether a forbidden phrase was said after all, in other pieces; these are added to `phrases`."""
+        banned = False
         for phrase in request.forbidden:
             for hypothesis in result.hypotheses:
                 pieces = _pieces_of(phrase, self.target, hypothesis.tokens)
                 if pieces and pieces not in phrases:
                     phrases.append(pieces)
-                    said = True
-        return said
+                    banned = True
+        return banned
+
+
+def _padded(sources: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+    """(B, S) ids with their ends, and their (B, 1, S) mask."""
+    ids = pad([[*pieces, EOS] for pieces in sources])
+    return ids, masks.padding(ids)
 
 
 def _pieces_of(phrase: str, tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:

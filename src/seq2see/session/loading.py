@@ -1,19 +1,22 @@
-"""`seq2see.load` and `seq2see.train`: from a run folder, or from pairs, to a translator."""
+"""`seq2see.load`, `load_voice` and `train`: from a run folder, or from pairs, to a translator or a voice."""
 
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seq2see.engines import EngineName, make_engine
-from seq2see.errors import DataError, printable
+from seq2see.errors import DataError, RunError, printable
 from seq2see.runs.config import merge
 from seq2see.runs.folder import PAIRS, VOICE, load_run, read_run_config
 from seq2see.session.translator import Translator, run_paths
 from seq2see.training.reporting import ConsoleReporter, SilentReporter
 from seq2see.training.restoring import restored_torch
 from seq2see.training.run import new_config, resume_command, train_run
+
+if TYPE_CHECKING:
+    from seq2see.speech.synthesis import Voice
 
 Pairs = str | Path | Iterable[str | Path] | Iterable[Sequence[str]]
 """A file, two plain files, or the pairs themselves: (source, target) each."""
@@ -26,26 +29,32 @@ def load(
 
     engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, the fastest, its weights
              rounded to eight bits. Attention, scores and explanations are of the torch model always.
-    say      hears that an engine is being made, which takes a while the first time; else standard error does
+    say      is told that an engine is being made, which takes a while the first time; else standard error is
     """
-    with restored_torch():  # a model is made of random numbers before it gets its weights
-        runs = [load_run(path) for path in run_paths(run)]
-        return Translator(runs, [make_engine(one, engine, say or _tell) for one in runs])
-
-
-def open_run(
-    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] | None = None
-) -> Any:
-    """`seq2see.load`: a Translator, or a Voice if the folder holds one. The settings are those of `load`."""
     paths = run_paths(run)
-    if len(paths) == 1 and read_run_config(paths[0]).model.get("family") == VOICE:
-        from seq2see.speech.synthesis import Voice
+    for path in paths:
+        if _family(path) == VOICE:
+            raise RunError(f"{path}: is a voice; seq2see.load_voice loads it")
+    with restored_torch():  # a model is made of random numbers before it gets its weights
+        runs = [load_run(path) for path in paths]
+        return Translator(runs, [make_engine(member, engine, say or _print) for member in runs])
 
-        return Voice.load(paths[0])
-    return load(paths, engine=engine, say=say)
+
+def load_voice(run: str | Path) -> "Voice":
+    """The run folder of a voice. Every file is checked, nothing is executed."""
+    path = Path(run)
+    if (family := _family(path)) != VOICE:
+        raise RunError(f"{path}: is a {family}, not a voice; seq2see.load loads it")
+    from seq2see.speech.synthesis import Voice
+
+    return Voice.load(path)
 
 
-def _tell(text: str) -> None:
+def _family(path: Path) -> Any:
+    return read_run_config(path).model.get("family")
+
+
+def _print(text: str) -> None:
     print(f"seq2see: {printable(text)}", file=sys.stderr)
 
 
@@ -71,18 +80,18 @@ def train(
     """
     folder = Path(out)
     named, listed = _split(pairs, folder, PAIRS[0])
-    given: dict[str, Any] = {"model": {"family": model, "size": size}, "data": {"train": named}}
+    config: dict[str, Any] = {"model": {"family": model, "size": size}, "data": {"train": named}}
     if time_limit is not None:
-        given["training"] = {"time_limit": time_limit}
+        config["training"] = {"time_limit": time_limit}
     if valid is not None:
-        given["data"]["valid"], more = _split(valid, folder, PAIRS[1])
+        config["data"]["valid"], more = _split(valid, folder, PAIRS[1])
         listed |= more
-    config = new_config(merge(given, settings or {}))
+    chosen = new_config(merge(config, settings or {}))
     if quiet:
-        ended = train_run(config, folder, SilentReporter(), pairs=listed)
+        ended = train_run(chosen, folder, SilentReporter(), pairs=listed)
     else:
-        with ConsoleReporter() as voice:
-            ended = train_run(config, folder, voice, pairs=listed)
+        with ConsoleReporter() as reporter:
+            ended = train_run(chosen, folder, reporter, pairs=listed)
     if ended.interrupted:
         raise KeyboardInterrupt(f"saved at step {ended.progress.step}; go on with: {resume_command(folder)}")
     return load(folder)

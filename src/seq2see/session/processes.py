@@ -1,4 +1,4 @@
-"""Processes of our own: deaf to Ctrl-C, which only the first one hears, and gone as soon as that one is."""
+"""Child processes: SIGINT is blocked in them, so that only the first process handles Ctrl-C; they end with it."""
 
 import multiprocessing
 import os
@@ -10,8 +10,8 @@ from threading import Thread
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
-    """A process that is started here never hears Ctrl-C, which a terminal sends to all of them at once."""
+def interrupts_blocked() -> Iterator[None]:
+    """A process started here inherits the blocked SIGINT: a terminal sends Ctrl-C to the whole group at once."""
     resource_tracker.ensure_running()  # Python's own helper: starting it would unblock SIGINT again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

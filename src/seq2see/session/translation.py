@@ -1,20 +1,25 @@
 """What goes in and what comes out: a Request for each text, a Translation for each request."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import accumulate
+from typing import Any, get_args
 
+from seq2see.evaluate import sentence_chrf
 from seq2see.formats.remarks import Problem
-from seq2see.look import AttentionMap
-from seq2see.search import Considered
+from seq2see.look import AttentionMap, Kind, joined
+from seq2see.look.map.tree import BeamTree, Spell, beam_tree
+from seq2see.search import Considered, minimum_bayes_risk
 from seq2see.session.terms import UnknownTerm
 from seq2see.text import Encoding
 from seq2see.text.pieces import SPECIALS
 from seq2see.vocabulary import UNK
 
-Look = Callable[[], AttentionMap | None]
+Maps = Mapping[Kind, AttentionMap]
+"""Every kind of attention that the model has; none of `rnn` and `bytenet`."""
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,9 @@ class Request:
         return bool(self.prefix or self.required or self.forbidden)
 
 
-def no_map() -> AttentionMap | None:
+def no_maps() -> Maps:
     """Of a translation whose model is out of reach."""
-    return None
+    return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +55,10 @@ class Translation:
                   tokens, token_ids and attention are what the model said in their place
     parts         of a text too long to be translated at once: the translations of its pieces, in order
     record        every candidate of the search and what became of it, if asked for
-    attention     what the model looked at: computed when it is touched, by one pass over source and translation;
-                  None for a family without attention (`rnn`, `bytenet`)
+    tree          the record as a tree, to be drawn
+    maps          what the model looked at, by kind of attention: computed when they are touched, by one forced pass
+                  over source and translation for all kinds
+    attention     the cross-attention among them; None for a family without attention (`rnn`, `bytenet`)
     """
 
     source: str
@@ -66,11 +73,24 @@ class Translation:
     record: tuple[Considered, ...] | None = None
     token_ids: tuple[int, ...] = field(default=(), repr=False)
     written: Encoding | None = field(default=None, repr=False)  # a forced one as it was given, unknown words included
-    look: Look = field(default=no_map, repr=False)
+    compute_maps: Callable[[], Maps] = field(default=no_maps, repr=False)
+    spell: Spell | None = field(default=None, repr=False)  # target ids to pieces, for the tree
 
     @cached_property
+    def maps(self) -> Maps:
+        return self.compute_maps()
+
+    @property
     def attention(self) -> AttentionMap | None:
-        return self.look()
+        return self.maps.get("cross")
+
+    @cached_property
+    def tree(self) -> BeamTree | None:
+        if self.record is None or self.spell is None:
+            return None
+        return beam_tree(
+            self.record, self.spell, [(hypothesis.token_ids, hypothesis.score) for hypothesis in self.nbest]
+        )
 
     def problems(self) -> Iterator[Problem]:
         """What tells by itself that this translation deserves a look."""
@@ -86,7 +106,7 @@ class Translation:
 
     def as_dict(self) -> Mapping[str, Any]:
         """For JSON; one shape for the command line, the server and the page."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "source": self.source,
             "text": self.text,
             "score": self.score,
@@ -94,12 +114,55 @@ class Translation:
             "token_scores": list(self.token_scores),
             "ended": self.ended,
         }
-        told |= self._unknown()
+        fields |= self._unknown()
         if len(self.nbest) > 1:
-            told["nbest"] = [
-                {"text": one.text, "score": one.score, "ended": one.ended} | one._unknown() for one in self.nbest
+            fields["nbest"] = [
+                {"text": other.text, "score": other.score, "ended": other.ended} | other._unknown()
+                for other in self.nbest
             ]
-        return told
+        return fields
 
     def _unknown(self) -> dict[str, Any]:
         return {"unknown_terms": [term._asdict() for term in self.unknown_terms]} if self.unknown_terms else {}
+
+
+def detached(translation: Translation) -> Translation:
+    """The same without what needs its model, which cannot leave its process."""
+    bare, *nbest = (
+        replace(hypothesis, nbest=(), parts=(), compute_maps=no_maps, spell=None)
+        for hypothesis in (translation, *translation.nbest)
+    )
+    return replace(bare, nbest=tuple(nbest))
+
+
+def join(source: str, parts: Sequence[Translation]) -> Translation:
+    """The translations of a long text's parts as one. Of the n-best only the best of each part is meaningful."""
+    text = "".join(part.text for part in parts)
+    tokens = tuple(token for part in parts for token in part.tokens)
+    scores = tuple(score for part in parts for score in part.token_scores)
+    total, ended = sum(part.score for part in parts), all(part.ended for part in parts)
+    ends = accumulate(len(part.text) for part in parts)
+    unknown = tuple(
+        term.moved(end - len(part.text)) for part, end in zip(parts, ends, strict=True) for term in part.unknown_terms
+    )
+
+    def maps() -> Maps:
+        return join_maps([part.maps for part in parts if part.token_ids])
+
+    whole = Translation(source, text, total, tokens, scores, ended, unknown, parts=tuple(parts), compute_maps=maps)
+    return replace(whole, nbest=(whole,))
+
+
+def join_maps(parts: Sequence[Maps]) -> Maps:
+    """Kind by kind, each part in its own block."""
+    by_kind = {kind: joined([maps[kind] for maps in parts if kind in maps]) for kind in _KINDS}
+    return {kind: whole for kind, whole in by_kind.items() if whole is not None}
+
+
+def consensus(translation: Translation) -> Translation:
+    """The same with its n-best list in the order of agreement by chrF; the score is the expected chrF."""
+    if len(translation.nbest) < 2:
+        return translation
+    ranked = minimum_bayes_risk([hypothesis.text for hypothesis in translation.nbest], sentence_chrf)
+    nbest = tuple(replace(translation.nbest[choice.place], score=choice.utility) for choice in ranked)
+    return replace(nbest[0], nbest=nbest)

@@ -3,36 +3,42 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, overload
 
 import torch
 
 from seq2see.data.batch import Batch
-from seq2see.data.store import encode_sources
 from seq2see.engines import Engine
 from seq2see.errors import ConfigError, NumericError, RunError, ShapeError
-from seq2see.evaluate import sentence_chrf
-from seq2see.look import AttentionMap, Kind, attention_map, joined, load_best
+from seq2see.look import AttentionMap, Best, Kind, attention_map, load_best
 from seq2see.look.intervene.posterior import posterior_looks
 from seq2see.look.intervene.whatif import Edit, what_if
 from seq2see.look.map.alignment import ALIGNMENT
+from seq2see.models import Model
 from seq2see.runs.folder import Run
-from seq2see.search import Hypothesis, Result, SearchConfig, minimum_bayes_risk
+from seq2see.search import Hypothesis, Result, SearchConfig
 from seq2see.session.constraints import make_glossary
-from seq2see.session.cutting import TextPart, cut
-from seq2see.session.decoding import Decoding, whole_words
+from seq2see.session.decoding import Decoding
+from seq2see.session.tasks import DecodingTask, make_tasks, origin_of
 from seq2see.session.terms import NO_ATTENTION, NO_SOURCE, NOT_LOOKED_AT, DecodedText, UnknownTerm, fill
-from seq2see.session.translation import Request, Translation
+from seq2see.session.translation import Maps, Request, Translation, consensus, join, join_maps
 from seq2see.text import Encoding, Tokenizer, normalise
+from seq2see.text.pieces import SPECIALS
 from seq2see.vocabulary import EOS, UNK
+
+if TYPE_CHECKING:
+    from seq2see.look.explain.walkthrough import WalkKind, Walkthrough
 
 DEFAULT = SearchConfig(beam=5, length_penalty="gnmt")
 WINDOW = 2048  # texts that are sorted by length together
+_PHRASES = 1 << 16  # of glossaries, whose pieces are kept
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 Value = TypeVar("Value")
 
 
@@ -41,16 +47,6 @@ class Scored(NamedTuple):
 
     score: float  # the sum
     token_scores: list[float]  # log-probabilities of its pieces and of its end
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A part of a request, on its way through a batch."""
-
-    place: int  # of the request in its window
-    part: TextPart
-    request: Request  # as it is searched
-    unknown: tuple[str, ...] = ()  # required terms that the target vocabulary lacks
 
 
 class Translator:
@@ -63,10 +59,45 @@ class Translator:
         self.runs = tuple(runs)
         self.engines: tuple[Engine, ...] = tuple(engines) or tuple(run.model for run in runs)
         _check_ensemble(self.runs)
+        self._phrase_ids = lru_cache(_PHRASES)(lambda phrase: self._target.ids_batch([phrase])[0])
+
+    # ----- of the first run, which is all there is unless it is an ensemble
+
+    @property
+    def path(self) -> Path:
+        return self.runs[0].path
+
+    @property
+    def model(self) -> Model[Any, Any]:
+        return self.runs[0].model
 
     @property
     def family(self) -> str:
         return str(self.runs[0].config.model["family"])
+
+    @property
+    def target_language(self) -> str | None:
+        return self.runs[0].config.data.target_language
+
+    @property
+    def alignment_head(self) -> Best | None:
+        """The head that alignments are read from, if one has been chosen and remembered in the run folder."""
+        return load_best(self.path / ALIGNMENT)
+
+    def clean(self, text: str) -> str:
+        """In the spelling the run was trained on; half a surrogate pair is no character and becomes U+FFFD."""
+        text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+        return normalise(text, self.runs[0].config.data.form)
+
+    def read_source(self, text: str) -> Encoding:
+        """The pieces of a source text, and where they lie in it."""
+        return self._source.encode(text)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Target ids as strings for the eye."""
+        return self._target.pieces(ids)
+
+    # ----- translations
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is a sequence of str, and the first that fits counts
@@ -120,9 +151,9 @@ class Translator:
         config = chosen(search, beam, nbest)
         texts = [text] if isinstance(text, str) else list(text)
         glossary = make_glossary(required, forbidden, prefix)
-        requests = [glossary.request(one, number) for number, one in enumerate(texts)]
-        found = list(self.translate_all(requests, config, record=record))
-        return found[0] if isinstance(text, str) else found
+        requests = [glossary.request(source, number) for number, source in enumerate(texts)]
+        translations = list(self.translate_all(requests, config, record=record))
+        return translations[0] if isinstance(text, str) else translations
 
     def translate_all(
         self,
@@ -137,9 +168,9 @@ class Translator:
 
         agree   of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
         """
-        decoding = Decoding(self.runs, self.engines, search or DEFAULT, record)
+        decoding = self._decoding(search, record=record)
         numbered = (
-            one if isinstance(one, Request) else Request(one, number=number) for number, one in enumerate(texts)
+            text if isinstance(text, Request) else Request(text, number=number) for number, text in enumerate(texts)
         )
         while requests := list(islice(numbered, window)):
             yield from in_order(self._window(requests, decoding, agree=agree))
@@ -148,51 +179,78 @@ class Translator:
         self, requests: Sequence[Request], search: SearchConfig | None = None, *, agree: bool = False
     ) -> Iterator[tuple[int, Translation]]:
         """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`."""
-        yield from self._window(requests, Decoding(self.runs, self.engines, search or DEFAULT), agree=agree)
+        yield from self._window(requests, self._decoding(search), agree=agree)
+
+    # ----- what a model thinks of a translation, and what it looks at
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Scored]:
         """What the first run thinks of these translations: forced, not searched."""
         if len(sources) != len(targets):
             raise ShapeError(f"{len(sources)} sources but {len(targets)} targets")
-        spoken = [self._target.ids_batch([self.clean(target)])[0] for target in targets]
-        return [self.score_ids(self.clean(one), ids) for one, ids in zip(sources, spoken, strict=True)]
+        ids = self._target.ids_batch([self.clean(target) for target in targets])
+        return [self.score_ids(self.clean(source), target) for source, target in zip(sources, ids, strict=True)]
+
+    def score_ids(self, source: str, ids: Sequence[int]) -> Scored:
+        """`score` for pieces as they were said, which need not be those that their text would be cut into."""
+        return self._score(self._source.ids_batch([source])[0], ids)
 
     def look(self, source: str, target: str | None = None, *, kind: Kind = "cross") -> AttentionMap | None:
         """What the model looks at while it says `target` (what it would say by itself, if none is given)."""
         if target is None:
-            return self.look_at(self.translate(source), kind)
-        return self._look(self.clean(source), self._target.encode(self.clean(target)), kind)
+            return self.translate(source).maps.get(kind)
+        return self._maps(self.read_source(self.clean(source)), self._target.encode(self.clean(target))).get(kind)
 
     def forced(self, source: str, target: str) -> Translation:
-        """`target` as if the first run had said it: its scores, and the map of saying it."""
-        text = self.clean(source).strip()
+        """`target` as if the first run had said it: its scores, and the maps of saying it."""
+        read = self.read_source(self.clean(source).strip())
         written = self._target.encode(self.clean(target))
-        ids = written.ids
-        scored = self.score_ids(text, ids)
+        scored = self._score(read.ids, written.ids)
         made = Translation(
-            text,
+            read.text,
             written.text,  # as it was given: words that the vocabulary lacks spell nothing
             scored.score,
-            tuple(self._target.pieces(ids)),
+            tuple(self.pieces(written.ids)),
             tuple(scored.token_scores),
-            token_ids=tuple(ids),
+            token_ids=tuple(written.ids),
             written=written,
-            look=lambda: self._look(text, written, "cross"),
+            compute_maps=lambda: self._maps(read, written),
         )
         return replace(made, nbest=(made,))
 
-    def look_at(self, translation: Translation, kind: Kind = "cross") -> AttentionMap | None:
-        """The map of any translation this translator made, of any kind of attention."""
-        if kind == "cross" or not translation.token_ids:
-            return translation.attention
-        return self._look(translation.source, self._said(translation), kind)
-
     def posterior(self, translation: Translation) -> AttentionMap | None:
         """Where it must have looked, once it is known what was said: see look.intervene.posterior."""
+        return self._posterior(translation).get("cross")
+
+    def _posterior(self, translation: Translation) -> Maps:
         if translation.parts:
-            maps = [self.posterior(part) for part in translation.parts if part.token_ids]
-            return joined([one for one in maps if one is not None])
-        return self._look(translation.source, self._said(translation), "cross", posterior=True)
+            return join_maps([self._posterior(part) for part in translation.parts if part.token_ids])
+        target = translation.written or self._target.read(translation.token_ids)
+        return self._maps(self.read_source(translation.source), target, posterior=True)
+
+    def explain(
+        self,
+        translation: Translation,
+        step: int = 1,
+        *,
+        kind: "WalkKind" = "cross",
+        layer: int | None = None,
+        head: int | None = None,
+    ) -> "Walkthrough":
+        """One target position of a translation with all its numbers: see look.explain.walkthrough."""
+        from seq2see.look.explain.walkthrough import explain
+
+        source = self.read_source(translation.source)
+        return explain(
+            self.model,
+            [*source.ids, EOS],
+            list(translation.token_ids),
+            step,
+            kind=kind,
+            layer=layer,
+            head=head,
+            source_tokens=[*source.tokens, SPECIALS[EOS].strip()],
+            name=lambda index: self.pieces([index])[0],
+        )
 
     def what_if(self, edits: Sequence[Edit]) -> "Translator":
         """The same translator with its first run's attention changed: heads switched off, rows forced or scaled."""
@@ -202,19 +260,21 @@ class Translator:
     # ----- below: how it is done
 
     @property
+    def _source(self) -> Tokenizer:
+        return self.runs[0].tokenizers[0]
+
+    @property
     def _target(self) -> Tokenizer:
         return self.runs[0].tokenizers[1]
 
-    def clean(self, text: str) -> str:
-        """In the spelling the run was trained on; half a surrogate pair is no character and becomes U+FFFD."""
-        text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-        return normalise(text, self.runs[0].config.data.form)
+    def _decoding(self, search: SearchConfig | None, *, record: bool = False) -> Decoding:
+        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record)
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
     ) -> Iterator[tuple[int, Translation]]:
         """Requests -> parts -> batches of like length -> parts -> requests again, as soon as all of one are there."""
-        tasks = [task for place, request in enumerate(requests) for task in self._tasks(place, request)]
+        tasks = make_tasks(requests, self.runs, self.clean, self._phrase_ids)
         parts: list[dict[int, Translation]] = [{} for _ in requests]  # number of the task -> what became of it
         lacking = Counter(task.place for task in tasks)
         for number, part in self._translated(tasks, decoding):
@@ -225,23 +285,24 @@ class Translator:
             if not lacking[place]:
                 done = [parts[place][number] for number in sorted(parts[place])]
                 parts[place].clear()
-                whole = done[0] if len(done) == 1 else _joined(requests[place].text, done)
+                whole = done[0] if len(done) == 1 else join(requests[place].text, done)
                 yield place, consensus(whole) if agree else whole
 
-    def _translated(self, tasks: Sequence[_Task], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
+    def _translated(self, tasks: Sequence[DecodingTask], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
         """(number of the task, its translation) as each batch is finished."""
-        lengths = self._measure([task.part.text for task in tasks])
         for number, task in enumerate(tasks):
             if not task.part.text:
                 yield number, self._translation(task, None)
         spoken = [number for number, task in enumerate(tasks) if task.part.text]
-        for batch in decoding.batches([lengths[number] for number in spoken]):
+        for batch in decoding.batches([len(tasks[number].source[0]) for number in spoken]):
             numbers = [spoken[row] for row in batch]
-            results = decoding.decode([tasks[number].request for number in numbers])
+            results = decoding.decode(
+                [tasks[number].request for number in numbers], [tasks[number].source for number in numbers]
+            )
             for number, result in zip(numbers, results, strict=True):
                 yield number, self._translation(tasks[number], result)
 
-    def _asked_again(self, task: _Task, made: Translation, decoding: Decoding) -> Translation:
+    def _asked_again(self, task: DecodingTask, made: Translation, decoding: Decoding) -> Translation:
         """Where nothing was said for an unknown term: with an `<unk>` for it, if that gives the term a place."""
         unsaid = _missing(made, NOT_LOOKED_AT)
         if not unsaid:
@@ -253,90 +314,55 @@ class Translator:
             return made
         return other if len(_missing(other)) < len(_missing(made)) else made
 
-    def _tasks(self, place: int, request: Request) -> list[_Task]:
-        """The parts of a text. A prefix belongs to the first of them, a required phrase to the one that holds what it
-        translates, or to the longest; those that the vocabulary lacks are not searched for."""
-        parts = cut(self.clean(request.text), self._longest, self._measure)
-        if not request.constrained:
-            return [_Task(place, part, replace(request, text=part.text)) for part in parts]
-        request = self._cleaned(request)
-        owners = {phrase: _owner(parts, _origin(request, phrase)) for phrase in request.required}
-        tasks = []
-        for number, part in enumerate(parts):
-            wanted = [phrase for phrase in request.required if owners[phrase] == number]
-            unknown = tuple(phrase for phrase in wanted if UNK in self._pieces(phrase))
-            known = tuple(phrase for phrase in wanted if phrase not in unknown)
-            prefix = "" if number else request.prefix
-            tasks.append(_Task(place, part, replace(request, text=part.text, prefix=prefix, required=known), unknown))
-        return tasks
-
-    def _cleaned(self, request: Request) -> Request:
-        """What has to be said, in the spelling of the run; what cannot be met is refused."""
-        request = replace(
-            request,
-            prefix=self.clean(request.prefix),
-            required=tuple(map(self.clean, request.required)),
-            forbidden=tuple(map(self.clean, request.forbidden)),
-            origins={self.clean(phrase): pattern for phrase, pattern in request.origins.items()},
-        )
-        for phrase in (request.prefix, *request.required):
-            clash = next((banned for banned in request.forbidden if whole_words(banned).search(phrase)), None)
-            if clash is not None and UNK in self._pieces(phrase):  # the search refuses the others
-                raise ConfigError(f"line {request.number + 1}: '{phrase}' has to be said, but '{clash}' must not")
-        return request
-
-    def _pieces(self, phrase: str) -> list[int]:
-        return self._target.ids_batch([phrase])[0]
-
-    @property
-    def _longest(self) -> int:
-        """Source pieces that are translated at once: as many as training has shown, without the end."""
-        return max(1, min(run.config.training.max_length for run in self.runs) - 1)
-
-    def _measure(self, texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in self.runs[0].tokenizers[0].ids_batch(texts)]
-
-    def _translation(self, task: _Task, result: Result | None) -> Translation:
+    def _translation(self, task: DecodingTask, result: Result | None) -> Translation:
         if result is None:  # white space alone: it means the same in every language
             return Translation(task.request.text, task.part.before + task.part.after, 0.0)
-        every = [self._one(task, hypothesis) for hypothesis in result.hypotheses]
+        nbest = [self._of_hypothesis(task, hypothesis) for hypothesis in result.hypotheses]
         record = None if result.record is None else tuple(result.record)
-        return replace(every[0], nbest=tuple(every), record=record)
+        return replace(nbest[0], nbest=tuple(nbest), record=record)
 
-    def _one(self, task: _Task, hypothesis: Hypothesis) -> Translation:
+    def _of_hypothesis(self, task: DecodingTask, hypothesis: Hypothesis) -> Translation:
         source, ids = task.request.text, list(hypothesis.tokens)
-        text, unknown = self._with_terms(task, ids)
+
+        @cache
+        def maps() -> Maps:
+            return self._maps(self.read_source(source), self._target.read(ids))
+
+        text, unknown = self._with_terms(task, ids, maps)
         shift = len(task.part.before)
         return Translation(
             source,
             task.part.before + text + task.part.after,
             hypothesis.score,
-            tuple(self._target.pieces(ids)),
+            tuple(self.pieces(ids)),
             tuple(hypothesis.token_scores),
             hypothesis.ended,
             tuple(term.moved(shift) for term in unknown),
             token_ids=tuple(ids),
-            look=lambda: self._look(source, self._read_target(ids), "cross"),
+            compute_maps=maps,
+            spell=self.pieces,
         )
 
-    def _with_terms(self, task: _Task, ids: list[int]) -> tuple[str, list[UnknownTerm]]:
+    def _with_terms(
+        self, task: DecodingTask, ids: list[int], maps: Callable[[], Maps]
+    ) -> tuple[str, list[UnknownTerm]]:
         """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
         request = task.request
-        prefix = self._pieces(request.prefix) if request.prefix else []
+        prefix = self._phrase_ids(request.prefix) if request.prefix else []
         if not task.unknown and UNK not in prefix:
             return self._target.decode(ids), []
-        reading = self._read_target(ids)
-        whole = self._look(request.text, reading, "cross") if task.unknown else None
-        best = None if whole is None else whole.best(load_best(self.runs[0].path / ALIGNMENT))
+        reading = self._target.read(ids)
+        whole = maps().get("cross") if task.unknown else None
+        best = None if whole is None else whole.best(self.alignment_head)
         decoded = DecodedText(reading, best, self._target.config.whole_words)
         taken = set(range(len(prefix))).union(*(decoded.rows_of(phrase) for phrase in request.required))
         places = [decoded.prefix_place(request.prefix, len(prefix))] if UNK in prefix else []
         reasons = {}
         for term in task.unknown:
-            origin = _origin(request, term)
+            origin = origin_of(request, term)
             reasons[term] = NO_ATTENTION if best is None else NOT_LOOKED_AT if origin is not None else NO_SOURCE
             for match in origin.finditer(request.text) if origin is not None else ():
-                place = decoded.term_place(term, self._pieces(term), match.span(), taken)
+                place = decoded.term_place(term, self._phrase_ids(term), match.span(), taken)
                 if place is not None:
                     places.append(place)
                     taken.update(place.rows)
@@ -348,30 +374,20 @@ class Translator:
         ]
 
     @torch.no_grad()
-    def _look(self, source: str, said: Encoding, kind: Kind, *, posterior: bool = False) -> AttentionMap | None:
-        run = self.runs[0]
-        batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [said.ids])
-        looks = posterior_looks(run.model, batch) if posterior else run.model.look(batch)
-        return attention_map(looks, kind, self._read_source(source), said)
-
-    def _read_source(self, source: str) -> Encoding:
-        return self.runs[0].tokenizers[0].encode(source)
-
-    def _said(self, translation: Translation) -> Encoding:
-        return translation.written or self._read_target(translation.token_ids)
-
-    def _read_target(self, ids: Sequence[int]) -> Encoding:
-        return self._target.read(list(ids))
+    def _maps(self, source: Encoding, target: Encoding, *, posterior: bool = False) -> Maps:
+        """Every kind of attention from one forced pass over (source, target)."""
+        batch = Batch.of([[*source.ids, EOS]], [target.ids])
+        looks = posterior_looks(self.model, batch) if posterior else self.model.look(batch)
+        by_kind = {kind: attention_map(looks, kind, source, target) for kind in _KINDS}
+        return {kind: whole for kind, whole in by_kind.items() if whole is not None}
 
     @torch.no_grad()
-    def score_ids(self, source: str, ids: Sequence[int]) -> Scored:
-        """`score` for pieces as they were said, which need not be those that their text would be cut into."""
-        run = self.runs[0]
-        batch = Batch.of(encode_sources(run.tokenizers[0], [source]), [ids])
-        said = torch.log_softmax(run.model(batch).logits[0], dim=-1)
-        scores = said.gather(1, torch.tensor([*ids, EOS]).unsqueeze(1)).squeeze(1).tolist()
+    def _score(self, source_ids: Sequence[int], ids: Sequence[int]) -> Scored:
+        batch = Batch.of([[*source_ids, EOS]], [ids])
+        log_probs = torch.log_softmax(self.model(batch).logits[0], dim=-1)  # (T, V)
+        scores = log_probs.gather(1, torch.tensor([*ids, EOS]).unsqueeze(1)).squeeze(1).tolist()
         if not all(math.isfinite(score) for score in scores):
-            raise NumericError(f"{run.path}: the model gives no finite number for this pair")
+            raise NumericError(f"{self.path}: the model gives no finite number for this pair")
         return Scored(sum(scores), scores)
 
 
@@ -396,50 +412,10 @@ def chosen(search: SearchConfig | None, beam: int | None, nbest: int | None) -> 
     return SearchConfig.model_validate(DEFAULT.model_dump() | {"beam": width, "nbest": nbest or 1})
 
 
-def consensus(translation: Translation) -> Translation:
-    """The same with its n-best list in the order of agreement by chrF; the score is the expected chrF."""
-    if len(translation.nbest) < 2:
-        return translation
-    texts = [one.text for one in translation.nbest]
-    ranked = minimum_bayes_risk(texts, sentence_chrf)
-    every = tuple(replace(translation.nbest[one.place], score=one.utility) for one in ranked)
-    return replace(every[0], nbest=every)
-
-
-def _origin(request: Request, phrase: str) -> re.Pattern[str] | None:
-    """What a required phrase translates: as the request says, or the phrase itself where the source holds it too."""
-    return request.origins.get(phrase) or (re.compile(re.escape(phrase)) if phrase in request.text else None)
-
-
-def _owner(parts: Sequence[TextPart], origin: re.Pattern[str] | None) -> int:
-    """The part in which a phrase has to be said."""
-    holding = (number for number, part in enumerate(parts) if origin is not None and origin.search(part.text))
-    return next(holding, max(range(len(parts)), key=lambda number: len(parts[number].text)))
-
-
 def _missing(translation: Translation, reason: str | None = None) -> list[str]:
     """Unknown terms that the translation does not hold; only those of a reason, if it is given."""
     terms = (term for term in translation.unknown_terms if term.span is None)
     return [term.text for term in terms if reason is None or term.reason == reason]
-
-
-def _joined(source: str, parts: Sequence[Translation]) -> Translation:
-    """The translations of a long text's parts as one. Of the n-best only the best of each part is meaningful."""
-    text = "".join(part.text for part in parts)
-    tokens = tuple(token for part in parts for token in part.tokens)
-    scores = tuple(score for part in parts for score in part.token_scores)
-    total, ended = sum(part.score for part in parts), all(part.ended for part in parts)
-    ends = accumulate(len(part.text) for part in parts)
-    unknown = tuple(
-        term.moved(end - len(part.text)) for part, end in zip(parts, ends, strict=True) for term in part.unknown_terms
-    )
-
-    def look() -> AttentionMap | None:
-        maps = [part.attention for part in parts if part.token_ids]
-        return joined([one for one in maps if one is not None])
-
-    whole = Translation(source, text, total, tokens, scores, ended, unknown, parts=tuple(parts), look=look)
-    return replace(whole, nbest=(whole,))
 
 
 def _check_ensemble(runs: Sequence[Run]) -> None:
@@ -455,4 +431,4 @@ def _check_ensemble(runs: Sequence[Run]) -> None:
 
 def run_paths(path: str | Path | Sequence[str | Path]) -> list[Path]:
     """One folder or several."""
-    return [Path(path)] if isinstance(path, str | Path) else [Path(one) for one in path]
+    return [Path(path)] if isinstance(path, str | Path) else [Path(folder) for folder in path]

@@ -74,9 +74,9 @@ class Voice:
         waiting = iter(texts)
         while some := list(islice(waiting, _AT_ONCE)):
             cut = [self.parts(text) for text in some]
-            said = iter(self._say([part for parts in cut for part in parts], weights))
+            spoken = iter(self._speak([part for parts in cut for part in parts], weights))
             for text, parts in zip(some, cut, strict=True):
-                yield self._joined(text, list(islice(said, len(parts))), weights)
+                yield self._joined(text, list(islice(spoken, len(parts))), weights)
 
     def style(self, recording: str | Path) -> AttentionMap:
         """What a recording sounds like: a row of weights over the tokens for each head."""
@@ -85,10 +85,10 @@ class Voice:
 
     def parts(self, text: str) -> list[str]:
         """A text in sentences, and in clauses or words where a sentence is long or has marks the voice cannot read."""
-        found = [part for sentence in _SENTENCE.findall(text) for part in self._clauses(sentence)]
-        if not found:
+        parts = [part for sentence in _SENTENCE.findall(text) for part in self._clauses(sentence)]
+        if not parts:
             raise DataError("there is nothing to say: the text is empty")
-        return [piece for part in found for piece in self._pieces(part)]
+        return [piece for part in parts for piece in self._pieces(part)]
 
     def _clauses(self, sentence: str) -> list[str]:
         """Marks outside the alphabet become pauses; those inside it are left to the voice."""
@@ -138,27 +138,27 @@ class Voice:
 
     # ----- sound
 
-    def _say(self, parts: Sequence[str], weights: Tensor | None) -> Iterator[tuple[str, list[int], SynthesizedMel]]:
+    def _speak(self, parts: Sequence[str], weights: Tensor | None) -> Iterator[tuple[str, list[int], SynthesizedMel]]:
         ids = [self.letters.ids(part) for part in parts]
         for first in range(0, len(parts), _AT_ONCE):
             some = ids[first : first + _AT_ONCE]
             style = None if weights is None else weights.expand(len(some), -1, -1)
-            said = self.model.speak(padded_ids(some), style)
-            yield from zip(parts[first : first + _AT_ONCE], some, said, strict=True)
+            utterances = self.model.speak(padded_ids(some), style)
+            yield from zip(parts[first : first + _AT_ONCE], some, utterances, strict=True)
 
     def _joined(
-        self, text: str, said: Sequence[tuple[str, list[int], SynthesizedMel]], weights: Tensor | None
+        self, text: str, spoken: Sequence[tuple[str, list[int], SynthesizedMel]], weights: Tensor | None
     ) -> Speech:
         config = self.model.config.audio
         pause = np.zeros(int(_PAUSE * config.rate), dtype=np.float32)
         sounds: list[NDArray[np.float32]] = []
         mels: list[NDArray[np.float32]] = []
-        for _, _, one in said:
+        for _, _, utterance in spoken:
             sounds += [pause] if sounds else []
             mels += [np.zeros((len(pause) // config.hop, config.mels), dtype=np.float32)] if mels else []
-            sounds.append(audio.griffin_lim(one.mel, config))
-            mels.append(one.mel.numpy())
-        alignment = joined([self._alignment(ids, one) for _, ids, one in said])
+            sounds.append(audio.griffin_lim(utterance.mel, config))
+            mels.append(utterance.mel.numpy())
+        alignment = joined([self._alignment(ids, utterance) for _, ids, utterance in spoken])
         assert alignment is not None
         return Speech(
             samples=np.concatenate(sounds),
@@ -167,15 +167,15 @@ class Voice:
             style=None if weights is None else style_map(weights, "style"),
             mel=np.concatenate(mels),
             text=text,
-            stopped=all(one.stopped for _, _, one in said),
+            stopped=all(utterance.stopped for _, _, utterance in spoken),
         )
 
-    def _alignment(self, ids: Sequence[int], said: SynthesizedMel) -> AttentionMap:
+    def _alignment(self, ids: Sequence[int], utterance: SynthesizedMel) -> AttentionMap:
         step = self.model.config.reduction / self.model.config.audio.frames_per_second
-        rows = tuple(f"{number * step:.2f} s" for number in range(len(said.weights)))
+        rows = tuple(f"{number * step:.2f} s" for number in range(len(utterance.weights)))
         nothing = ((0, 0),) * len(rows)
         target = Side("", rows, nothing, (None,) * len(rows))
-        return AttentionMap(letters_side(self.letters, ids), target, "cross", said.weights.numpy()[None, None])
+        return AttentionMap(letters_side(self.letters, ids), target, "cross", utterance.weights.numpy()[None, None])
 
 
 def letters_side(letters: Letters, ids: Sequence[int]) -> Side:
@@ -200,7 +200,7 @@ def style_map(weights: Tensor, name: str) -> AttentionMap:
 def set_tokens(base: Tensor, tokens: Tokens) -> Tensor:
     """(heads, tokens) with some set; the others keep their proportions and share the rest."""
     heads, many = base.shape
-    given = torch.full_like(base, -1.0)
+    chosen_weights = torch.full_like(base, -1.0)
     for name, weight in tokens.items():
         chosen = range(heads) if isinstance(name, int) else [name[0]]
         token = name if isinstance(name, int) else name[1]
@@ -211,9 +211,9 @@ def set_tokens(base: Tensor, tokens: Tokens) -> Tensor:
         if not 0 <= weight <= 1:
             raise ConfigError(f"token {token} = {weight}; a weight lies in 0 to 1")
         for head in chosen:
-            given[head, token] = weight
-    fixed = given >= 0
-    total = torch.where(fixed, given, 0.0).sum(dim=1, keepdim=True)
+            chosen_weights[head, token] = weight
+    fixed = chosen_weights >= 0
+    total = torch.where(fixed, chosen_weights, 0.0).sum(dim=1, keepdim=True)
     if float(total.max()) > 1 + 1e-6:
         raise ConfigError(f"the weights of the tokens sum to {float(total.max()):g}; in each head at most 1")
     others = base.masked_fill(fixed, 0.0) + 1e-9
@@ -221,4 +221,4 @@ def set_tokens(base: Tensor, tokens: Tokens) -> Tensor:
     share = others.sum(dim=1, keepdim=True)
     if bool(((share == 0) & (total < 1 - 1e-6)).any()):
         raise ConfigError("all tokens are set, so their weights must sum to 1")
-    return torch.where(fixed, given, others * (1 - total) / share.clamp(min=1e-12))
+    return torch.where(fixed, chosen_weights, others * (1 - total) / share.clamp(min=1e-12))

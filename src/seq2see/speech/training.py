@@ -30,7 +30,7 @@ from seq2see.speech.corpus.letters import Letters
 from seq2see.speech.corpus.recordings import Recordings, record
 from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, references
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
-from seq2see.speech.model.task import Exam, VoiceTask
+from seq2see.speech.model.task import HeldOut, VoiceTask
 from seq2see.training.harness import Estimate, run_task
 from seq2see.training.loop import Ended
 from seq2see.training.reporting import RunReporter
@@ -112,8 +112,13 @@ class VoiceSetup:
     def _corpus(self, config: RunConfig) -> tuple[list[Utterance], list[Utterance]]:
         """To train on, held out; read once."""
         if self._utterances is None:
-            name, encoding = config.data.train[0], config.data.encoding
-            self._utterances = read_corpus(name, say=self.reporter.message, encoding=encoding)
+            spoken = self.reporter.counting("utterances spoken by espeak-ng")
+            self._utterances = read_corpus(
+                config.data.train[0],
+                say=self.reporter.message,
+                progress=lambda done, total: spoken(1),
+                encoding=config.data.encoding,
+            )
         return self._utterances
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
@@ -150,7 +155,7 @@ def _files(config: RunConfig, train: Sequence[Utterance], held_out: Sequence[Utt
     if name.startswith(BUILTIN):
         return []
     texts = Path(name) / METADATA if Path(name).is_dir() else Path(name)
-    return [texts, *(one.audio for one in (*train, *held_out))]
+    return [texts, *(utterance.audio for utterance in (*train, *held_out))]
 
 
 def _task(
@@ -164,9 +169,9 @@ def _task(
 ) -> VoiceTask:
     letters = Letters.load(out / LETTERS)
     chosen = model_config(config)
-    digests = {Path(one.path): one.sha256 for one in files}
+    digests = {Path(file.path): file.sha256 for file in files}
     recordings = _recorded(out, "train", train, digests, letters, chosen, reporter)
-    exam = _exam(out, held_out, digests, letters, chosen, reporter)
+    validation = _held_out(out, held_out, digests, letters, chosen, reporter)
     hours = float(recordings.lengths.sum()) / chosen.audio.frames_per_second / 3600
     reporter.message(f"{len(recordings):,} utterances, {hours:.2f} hours; {letters.size - 2} letters")
     torch.manual_seed(config.training.seed)
@@ -176,19 +181,19 @@ def _task(
     if model.style is not None:
         model.style.reference.adapt(usual)
     model.to(device)
-    return VoiceTask(model, recordings, exam, seed=config.training.seed, samples=out / "samples", device=device)
+    return VoiceTask(model, recordings, validation, seed=config.training.seed, samples=out / "samples", device=device)
 
 
-def _exam(
+def _held_out(
     out: Path,
     held_out: Sequence[Utterance],
     digests: Mapping[Path, str],
     letters: Letters,
     config: TacotronConfig,
     reporter: RunReporter,
-) -> Exam:
+) -> HeldOut:
     """The first held-out texts that the alphabet can spell, each with its reference."""
-    spelled = [one for one in held_out if letters.can_spell(one.text)]
+    spelled = [utterance for utterance in held_out if letters.can_spell(utterance.text)]
     if len(spelled) < len(held_out):
         reporter.message(
             f"{len(held_out) - len(spelled)} held-out texts have letters that training never shows; left out"
@@ -196,19 +201,21 @@ def _exam(
     if not spelled:
         raise DataError("no held-out text can be spelled with the letters of the training texts")
     tested = spelled[: config.lessons.valid]
-    asked = references(tested) if len({one.text for one in tested}) > 1 else tested
+    styles = references(tested) if len({utterance.text for utterance in tested}) > 1 else tested
     longest = config.lessons.longest
     fits = [
-        (one, reference) for one, reference in zip(tested, asked, strict=True) if letters.can_spell(reference.text)
-    ] or [(one, one) for one in tested]
+        (utterance, reference)
+        for utterance, reference in zip(tested, styles, strict=True)
+        if letters.can_spell(reference.text)
+    ] or [(utterance, utterance) for utterance in tested]
 
     def kept(name: str, utterances: Sequence[Utterance]) -> Recordings:
         return _recorded(out, name, utterances, digests, letters, config, reporter, longest=10 * longest)
 
-    recordings = kept("test", [one for one, _ in fits])
+    recordings = kept("test", [utterance for utterance, _ in fits])
     answers = kept("reference", [reference for _, reference in fits])
-    shown = [one.text for one, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
-    return Exam(recordings, answers, [(text, letters.ids(text)) for text in shown])
+    shown = [utterance.text for utterance, _ in fits[:: max(1, len(fits) // _SENTENCES)]][:_SENTENCES]
+    return HeldOut(recordings, answers, [(text, letters.ids(text)) for text in shown])
 
 
 def _recorded(
@@ -235,12 +242,12 @@ def _recorded(
 def _seconds(task: VoiceTask, config: TrainingConfig) -> float:
     """Of one update, over a few batches of every length; nothing is changed."""
     rows = task.everything()
-    lessons = [task.lesson(rows[place]) for place in range(0, len(rows), max(1, len(rows) // 5))]
+    batches = [task.batch(rows[place]) for place in range(0, len(rows), max(1, len(rows) // 5))]
     task.model.train()
     times = []
-    for lesson in [lessons[0], *lessons]:  # the first one warms up
+    for batch in [batches[0], *batches]:  # the first one warms up
         began = time.monotonic()
-        task.loss(lesson, 0).total.backward()
+        task.loss(batch, 0).total.backward()
         task.model.zero_grad(set_to_none=True)
         times.append(time.monotonic() - began)
     return config.accumulate * sum(times[1:]) / len(times[1:])

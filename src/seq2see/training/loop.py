@@ -303,14 +303,14 @@ class Trainer(Generic[Item]):
 
     def _bests(self) -> list[tuple[float, Path]]:
         """The weights kept by validation that are whole, best first; name: best-SCORE@STEP.DIGEST.safetensors."""
-        found = []
+        bests = []
         for path in self.checkpoints.glob("best-*@*.*.safetensors"):
             score, rest = path.name.removeprefix("best-").split("@")
             step, expected = rest.split(".")[:2]
             whole = int(step) <= self.progress.step and atomic.digest(path).startswith(expected)
             if whole and math.isfinite(float(score)):
-                found.append((float(score), int(step), path))
-        return [(score, path) for score, _, path in sorted(found, key=lambda entry: (-entry[0], entry[1]))]
+                bests.append((float(score), int(step), path))
+        return [(score, path) for score, _, path in sorted(bests, key=lambda entry: (-entry[0], entry[1]))]
 
     def _wanted_bests(self) -> int:
         return max(1, self.config.average) if self.config.average_of == "best" else 1

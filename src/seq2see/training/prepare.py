@@ -70,9 +70,9 @@ def report_lines(train: Sequence[Source], valid: Sequence[Source], limit: int | 
 
     count = limit if limit is not None else 1 << 62
     held_out = {"validation": first_pairs(valid, count)} if valid else {}
-    found = report(first_pairs(train, count), held_out=held_out)
-    lines = found.lines()
-    if limit is not None and found.pairs >= limit:
+    pairs_report = report(first_pairs(train, count), held_out=held_out)
+    lines = pairs_report.lines()
+    if limit is not None and pairs_report.pairs >= limit:
         lines.append(f"(the first {limit:,} pairs; `seq2see data` looks at all of them)")
     return lines
 
@@ -238,7 +238,7 @@ def suited(data: DataConfig) -> dict[str, Any]:
 
 def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], out: Path, files: Sequence[Input]) -> str:
     """Changes whenever the stores would: other inputs, other tokenizers, other limits."""
-    digests = {one.path: one.sha256 for one in files}
+    digests = {file.path: file.sha256 for file in files}
     parts: list[object] = [[source.fingerprint(digests), source.weight] for source in (*train, *valid)]
     parts += [atomic.digest(out / name) for name in TOKENIZERS]
     parts += [config.data.invented, config.training.seed] if config.data.invented else []

@@ -77,9 +77,9 @@ class TranslationTask:
         decoder reads are what the model itself would have said there."""
         with torch.no_grad():
             guesses = self.model(batch).logits.argmax(dim=-1)
-        said = torch.cat([batch.target_in[:, :1], guesses[:, :-1]], dim=1)
+        guessed = torch.cat([batch.target_in[:, :1], guesses[:, :-1]], dim=1)  # (B, T)
         own = _some_words(batch, self.config.scheduled_sampling)
-        return replace(batch, target_in=torch.where(own, said, batch.target_in))
+        return replace(batch, target_in=torch.where(own, guessed, batch.target_in))
 
     @torch.no_grad()
     def validate(self) -> Validation:
@@ -140,12 +140,7 @@ def translate(
         source, mask = source_batch(tokenizers[0], [texts[place] for place in places])
         source, mask = source.to(device), mask.to(device)
         memory = model.encode(source, mask)
-        found = search.greedy(model.step, memory, model.start(memory), length_limits(mask))
-        for place, hypothesis in zip(places, found, strict=True):
+        hypotheses = search.greedy(model.step, memory, model.start(memory), search.length_limits(mask))
+        for place, hypothesis in zip(places, hypotheses, strict=True):
             outputs[place] = tokenizers[1].decode(hypothesis.tokens)
     return outputs
-
-
-def length_limits(mask: Tensor) -> Tensor:
-    """(B, 1, S) -> (B,): no output is longer than twice its source and ten pieces more."""
-    return mask.squeeze(1).sum(dim=-1) * 2 + 10

@@ -128,7 +128,7 @@ def _voice(folder: Path, out: Path) -> None:
     import seq2see
     from seq2see.speech.model.task import padded_ids
 
-    voice = seq2see.load(folder)
+    voice = seq2see.load_voice(folder)
     ids = voice.letters.ids("ab 가")
     weights = voice.weights()
     voice.model.speak(padded_ids([ids]), None if weights is None else weights.expand(1, -1, -1))

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 180.0  # seconds on the clock without an answer: the child hangs where no signal handler runs
+PATIENCE = 1200.0  # seconds on the clock without an answer: the child hangs where no signal handler runs
 _INPUTS_OF_A_CHILD = 4000  # then a new one, so that nothing adds up
 _KEPT = 3  # inputs saved of the same finding
 

@@ -86,7 +86,7 @@ def _alignments(folder: Path, out: Path) -> None:
 
 def _lines(folder: Path, out: Path) -> None:
     """Text to translate, as a pipe hands it over: no line more, no line less."""
-    from seq2see.session.lines import Lines
+    from seq2see.session.files.lines import Lines
 
     data = (folder / "input.txt").read_bytes()
     for size in (7, 1 << 16):

@@ -1,1 +1,1 @@
-"""Maps drawn: terminal, picture, page."""
+"""Heatmaps of attention maps: terminal, picture, page."""

@@ -89,10 +89,10 @@ class _Drawing:
     def _shown(self, place: int | None) -> list[int]:
         """The children that get lines of their own, the one to the best hypothesis first."""
         ranks, nodes = self.tree.best_rank, self.tree.nodes
-        found = [p for p in self.tree.children.get(place, []) if nodes[p].fate not in _DROPPED]
+        shown = [p for p in self.tree.children.get(place, []) if nodes[p].fate not in _DROPPED]
         if self.detail == "ranked" and any(rank is not None for rank in ranks):
-            found = [p for p in found if ranks[p] is not None]
-        return sorted(found, key=lambda p: (ranks[p] is None, ranks[p] or 0, -nodes[p].total))
+            shown = [p for p in shown if ranks[p] is not None]
+        return sorted(shown, key=lambda p: (ranks[p] is None, ranks[p] or 0, -nodes[p].total))
 
     def _dropped(self, place: int | None) -> list[int]:
         if self.detail != "all":
@@ -136,9 +136,9 @@ def _told(nodes: list[Node]) -> Iterator[Text]:
 def _lines(tree: Tree) -> int:
     count, waiting = 0, [tree]
     while waiting:
-        one = waiting.pop()
+        branch = waiting.pop()
         count += 1
-        waiting += one.children
+        waiting += branch.children
     return count
 
 

@@ -47,13 +47,13 @@ def font(size: float) -> FontProperties:
 @cache
 def families() -> tuple[str, ...]:
     """Each is known to matplotlib's font manager."""
-    found = [_FIRST]
+    names = [_FIRST]
     for path in _packaged():
         fontManager.addfont(path)
-        found.append(get_font(path).family_name)
+        names.append(get_font(path).family_name)
     known = {entry.name for entry in fontManager.ttflist}
-    found += [name for name in _SYSTEM if name in known and name not in found]
-    return tuple(found)
+    names += [system_name for system_name in _SYSTEM if system_name in known and system_name not in names]
+    return tuple(names)
 
 
 @cache

@@ -66,7 +66,7 @@ class PageExample:
     opening: Opening | None = None
 
     def __post_init__(self) -> None:
-        kinds = [one.kind for one in self.maps]
+        kinds = [attention.kind for attention in self.maps]
         if len(set(kinds)) < len(kinds):
             raise ConfigError(f"an example has one map of each kind, not {', '.join(kinds)}; make an example of each")
 
@@ -109,20 +109,20 @@ def gather(maps: Iterable[AttentionMap | PageExample]) -> list[PageExample]:
     """Examples as they are; a map joins the one before it if it is another kind of the same pair."""
     examples: list[PageExample] = []
     joining = False
-    for one in maps:
-        if isinstance(one, PageExample):
-            examples.append(one)
-        elif joining and _belongs(one, examples[-1]):
-            examples[-1] = replace(examples[-1], maps=(*examples[-1].maps, one))
+    for item in maps:
+        if isinstance(item, PageExample):
+            examples.append(item)
+        elif joining and _belongs(item, examples[-1]):
+            examples[-1] = replace(examples[-1], maps=(*examples[-1].maps, item))
         else:
-            examples.append(PageExample((one,)))
-        joining = not isinstance(one, PageExample)
+            examples.append(PageExample((item,)))
+        joining = not isinstance(item, PageExample)
     return examples
 
 
 def pack_examples(examples: Sequence[PageExample]) -> tuple[list[dict[str, Any]], str]:
     """For the JSON of a page; then a note if heads had to be averaged to fit."""
-    maps, note = fit([one for example in examples for one in example.maps])
+    maps, note = fit([attention for example in examples for attention in example.maps])
     fitting = iter(maps)
     return [_pack_example(example, [next(fitting) for _ in example.maps]) for example in examples], note
 
@@ -179,23 +179,26 @@ def _hash(text: str) -> str:
 
 def _belongs(attention: AttentionMap, example: PageExample) -> bool:
     """Whether a map is of the same pair as those of an example, and of a kind that it lacks."""
-    if any(one.kind == attention.kind for one in example.maps):
+    if any(shown.kind == attention.kind for shown in example.maps):
         return False
-    return all(_same_pair(one, attention) for one in example.maps)
+    return all(_same_pair(shown, attention) for shown in example.maps)
 
 
-def _same_pair(one: AttentionMap, other: AttentionMap) -> bool:
+def _same_pair(first: AttentionMap, second: AttentionMap) -> bool:
     """Self-attention knows only one of the two texts: the encoder's the source, the decoder's the target."""
     texts = [
-        (None if m.kind == "decoder" else m.source.text, None if m.kind == "encoder" else m.target.text)
-        for m in (one, other)
+        (
+            None if attention.kind == "decoder" else attention.source.text,
+            None if attention.kind == "encoder" else attention.target.text,
+        )
+        for attention in (first, second)
     ]
     return all(a is None or b is None or a == b for a, b in zip(*texts, strict=True))
 
 
 def _pack_example(example: PageExample, maps: Sequence[AttentionMap]) -> dict[str, Any]:
     order = ("cross", "encoder", "decoder")
-    packed = [pack(one) for one in sorted(maps, key=lambda one: order.index(one.kind))]
+    packed = [pack(attention) for attention in sorted(maps, key=lambda attention: order.index(attention.kind))]
     best = None if example.best is None else [example.best.layer, example.best.head]
     return {
         "title": visible(example.title or (maps[0].source.text if maps else ""), 120) or "(empty)",

@@ -1,4 +1,4 @@
-"""A map as a picture for paper and screen: SVG, PNG, PDF, drawn by matplotlib (the extra `plot`).
+"""The heatmap of an attention map as a picture: SVG, PNG, PDF, drawn by matplotlib (the extra `plot`).
 
 One head: names on both sides, a colour bar, a star on the text that each row looked at most. Several: a grid of small
 maps. Everything is set on the figure itself; matplotlib's settings (rcParams) are not touched.
@@ -166,6 +166,6 @@ def _longest(side: Side) -> int:
 def _numbered(svg: bytes) -> bytes:
     """Ids in the order in which they come, where matplotlib draws them at random."""
     text = svg.decode()
-    found = dict.fromkeys(re.findall(r'id="([A-Za-z]+[0-9a-f]{10})"', text))
-    names = {name: f"i{number}" for number, name in enumerate(found)}
+    ids = dict.fromkeys(re.findall(r'id="([A-Za-z]+[0-9a-f]{10})"', text))
+    names = {name: f"i{number}" for number, name in enumerate(ids)}
     return re.sub(r"[A-Za-z]+[0-9a-f]{10}", lambda match: names.get(match[0], match[0]), text).encode()

@@ -1,4 +1,4 @@
-"""A map as a heat map in the terminal: a row for each target token, a column for each source token.
+"""The heatmap of an attention map in the terminal: a row for each target token, a column for each source token.
 
 Colours where the terminal has them (rich turns them into 256 or 16 where it must), shades under NO_COLOR or into a
 file, digits where the output is ASCII. Cells are measured in columns of the terminal, of which a Hangul syllable takes
@@ -64,18 +64,18 @@ class _Chart:
 
 def draw(attention: AttentionMap, console: Console, options: ConsoleOptions) -> Iterator[Text]:
     """The lines of the drawing, for rich. Of several layers and heads the mean is drawn."""
-    one = attention.mean()
+    mean_map = attention.mean()
     width = max(_NARROWEST, options.max_width)
     ink = _ink(console, options)
     chart = _Chart(
-        one.weights[0, 0],
-        [_name(token, min(_LABEL, width // 3)) for token in one.target.tokens],
-        [_name(token, _COLUMN[1]) for token in one.source.tokens],
-        one.peaks()[0, 0],
-        None if one.hidden is None else one.hidden[0, 0],
+        mean_map.weights[0, 0],
+        [_name(token, min(_LABEL, width // 3)) for token in mean_map.target.tokens],
+        [_name(token, _COLUMN[1]) for token in mean_map.source.tokens],
+        mean_map.peaks()[0, 0],
+        None if mean_map.hidden is None else mean_map.hidden[0, 0],
         ink,
     )
-    yield Text(one.title, style="bold", no_wrap=True, overflow="ellipsis")
+    yield Text(mean_map.title, style="bold", no_wrap=True, overflow="ellipsis")
     panels = _fold(chart, width)
     if len(panels) * (len(chart.rows) + 2) <= _LINES:
         for panel in panels:
@@ -83,8 +83,8 @@ def draw(attention: AttentionMap, console: Console, options: ConsoleOptions) -> 
     else:
         yield from _overview(chart, width)
     yield _legend(chart)
-    if one.footnote:
-        yield Text(one.footnote, style="dim")
+    if mean_map.footnote:
+        yield Text(mean_map.footnote, style="dim")
 
 
 def _ink(console: Console, options: ConsoleOptions) -> Ink:

@@ -83,16 +83,16 @@ def lesson(language: str = "en") -> tuple[Section, ...]:
     words = LANGUAGES.get(language)
     if words is None:
         raise ConfigError(f"language = '{language}' is unknown{nearest(language, LANGUAGES)}")
-    one, masked, two = look(heads=1), look(heads=1, scope="causal"), look(heads=HEADS)
+    single, masked, double = look(heads=1), look(heads=1, scope="causal"), look(heads=HEADS)
     return (
         _vectors(words),
-        _projections(words, one),
-        _scores(words, one),
-        _scaling(words, one),
-        _softmax(words, one),
-        _sum(words, one),
+        _projections(words, single),
+        _scores(words, single),
+        _scaling(words, single),
+        _softmax(words, single),
+        _sum(words, single),
         _masked(words, masked),
-        _heads(words, one, two),
+        _heads(words, single, double),
         Section(words.end_title, (words.end, Equation('seq2see explain RUN "text" --step 2'))),
     )
 
@@ -118,17 +118,17 @@ def look(heads: int, scope: ScopeName = "global") -> LessonAttention:
     allowed = torch.ones_like(weighing.weights, dtype=torch.bool)
     allowed = allowed if weighing.allowed is None else allowed & weighing.allowed
     context = weighing.weights @ weighing.prepared.values
-    found = (weighing.query, weighing.prepared.keys, weighing.prepared.values, weighing.scores, allowed)
-    arrays = [part[0].numpy() for part in (*found, weighing.weights, context, output)]
+    recorded = (weighing.query, weighing.prepared.keys, weighing.prepared.values, weighing.scores, allowed)
+    arrays = [part[0].numpy() for part in (*recorded, weighing.weights, context, output)]
     return LessonAttention(*arrays)
 
 
 @torch.no_grad()
-def products(one: LessonAttention) -> Array:
+def products(attention: LessonAttention) -> Array:
     """(T, T): the dot products of queries and keys, before scaling."""
-    query, keys = (torch.from_numpy(part).unsqueeze(0) for part in (one.query, one.keys))
-    found: Array = Dot(WIDTH, WIDTH).score(query, keys)[0, 0].numpy()
-    return found
+    query, keys = (torch.from_numpy(part).unsqueeze(0) for part in (attention.query, attention.keys))
+    dot_products: Array = Dot(WIDTH, WIDTH).score(query, keys)[0, 0].numpy()
+    return dot_products
 
 
 # ----- the sections
@@ -138,11 +138,11 @@ def _vectors(words: LessonText) -> Section:
     return Section(words.vectors_title, (words.vectors.format(width=WIDTH), _matrix("X", np.array(EMBEDDINGS))))
 
 
-def _projections(words: LessonText, one: LessonAttention) -> Section:
+def _projections(words: LessonText, attention: LessonAttention) -> Section:
     inputs = tuple(f"x{number}" for number in range(1, WIDTH + 1))
     learned = zip(("W_Q", "W_K", "W_V"), (W_Q, W_K, W_V), strict=True)
     matrices = [_matrix(name, np.array(weight), rows=inputs) for name, weight in learned]
-    made = zip(("Q", "K", "V"), (one.query[0], one.keys[0], one.values[0]), strict=True)
+    made = zip(("Q", "K", "V"), (attention.query[0], attention.keys[0], attention.values[0]), strict=True)
     return Section(
         words.projections_title,
         (
@@ -155,51 +155,51 @@ def _projections(words: LessonText, one: LessonAttention) -> Section:
     )
 
 
-def _scores(words: LessonText, one: LessonAttention) -> Section:
+def _scores(words: LessonText, attention: LessonAttention) -> Section:
     asked = len(SENTENCE) - 1
-    query, key = one.query[0, _ASKING], one.keys[0, asked]
-    scores = products(one)
+    query, key = attention.query[0, _ASKING], attention.keys[0, asked]
+    scores = products(attention)
     terms = " + ".join(f"{_signed(a)} x {_signed(b)}" for a, b in zip(query, key, strict=True))
     named = words.scores.format(asking=SENTENCE[_ASKING], asked=SENTENCE[asked])
     worked = Equation(f"{terms} = {scores[_ASKING, asked]:.2f}")
     return Section(words.scores_title, (named, worked, words.all_scores, _square("Q K^T", scores)))
 
 
-def _scaling(words: LessonText, one: LessonAttention) -> Section:
+def _scaling(words: LessonText, attention: LessonAttention) -> Section:
     text = words.scaling.format(width=WIDTH, root=f"{math.sqrt(WIDTH):.2f}")
-    return Section(words.scaling_title, (text, _scaled(one)))
+    return Section(words.scaling_title, (text, _scaled(attention)))
 
 
-def _softmax(words: LessonText, one: LessonAttention) -> Section:
-    asking, scores = SENTENCE[_ASKING], one.scores[0, _ASKING]
+def _softmax(words: LessonText, attention: LessonAttention) -> Section:
+    asking, scores = SENTENCE[_ASKING], attention.scores[0, _ASKING]
     shifted = scores - scores.max()
     exps = np.exp(shifted)
-    rows = np.stack([scores, shifted, exps, one.weights[0, _ASKING]])
+    rows = np.stack([scores, shifted, exps, attention.weights[0, _ASKING]])
     worked = Matrix(f"softmax, {asking}", words.softmax_rows, SENTENCE, rows, digits=3)
-    first, second = np.argsort(-one.weights[0, _ASKING])[:2]
+    first, second = np.argsort(-attention.weights[0, _ASKING])[:2]
     read = words.all_weights.format(
         asking=asking,
         first=SENTENCE[first],
         second=SENTENCE[second],
-        first_weight=f"{one.weights[0, _ASKING, first]:.2f}",
-        second_weight=f"{one.weights[0, _ASKING, second]:.2f}",
+        first_weight=f"{attention.weights[0, _ASKING, first]:.2f}",
+        second_weight=f"{attention.weights[0, _ASKING, second]:.2f}",
     )
     total = words.total.format(total=f"{exps.sum():.3f}")
-    blocks = (words.softmax.format(asking=asking), worked, total, read, _square("A = softmax", one.weights[0]))
+    blocks = (words.softmax.format(asking=asking), worked, total, read, _square("A = softmax", attention.weights[0]))
     return Section(words.softmax_title, blocks)
 
 
-def _sum(words: LessonText, one: LessonAttention) -> Section:
+def _sum(words: LessonText, attention: LessonAttention) -> Section:
     asking = SENTENCE[_ASKING]
-    weights = one.weights[0, _ASKING]
+    weights = attention.weights[0, _ASKING]
     rows = tuple(f"{weight:.2f} x {word}" for weight, word in zip(weights, SENTENCE, strict=True))
-    parts = np.concatenate([weights[:, None] * one.values[0], one.context[:1, _ASKING]])
+    parts = np.concatenate([weights[:, None] * attention.values[0], attention.context[:1, _ASKING]])
     worked = Matrix("weight x value", (*rows, words.sum_row), _numbered(), parts)
     blocks = (
         words.sum.format(asking=asking),
         worked,
         words.all_sums,
-        _matrix("A V", one.context[0]),
+        _matrix("A V", attention.context[0]),
         words.in_one_line,
     )
     return Section(words.sum_title, (*blocks, Equation("Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V")))
@@ -212,24 +212,24 @@ def _masked(words: LessonText, masked: LessonAttention) -> Section:
     return Section(words.masked_title, blocks)
 
 
-def _heads(words: LessonText, one: LessonAttention, two: LessonAttention) -> Section:
+def _heads(words: LessonText, single: LessonAttention, double: LessonAttention) -> Section:
     half = WIDTH // HEADS
-    first, second = (SENTENCE[place] for place in np.argsort(-one.weights[0, _ASKING])[:2])
-    looked = [int(weights[_ASKING].argmax()) for weights in two.weights]
-    seen = [f"{weights[_ASKING, place]:.2f}" for weights, place in zip(two.weights, looked, strict=True)]
+    first, second = (SENTENCE[place] for place in np.argsort(-single.weights[0, _ASKING])[:2])
+    looked = [int(weights[_ASKING].argmax()) for weights in double.weights]
+    seen = [f"{weights[_ASKING, place]:.2f}" for weights, place in zip(double.weights, looked, strict=True)]
     text = words.heads.format(asking=SENTENCE[_ASKING], first=first, second=second, half=half)
-    told = words.after_heads.format(
+    reading = words.after_heads.format(
         asking=SENTENCE[_ASKING],
         word_0=SENTENCE[looked[0]],
         word_1=SENTENCE[looked[1]],
         weight_0=seen[0],
         weight_1=seen[1],
     )
-    weights = [_square(f"A, {words.head} {number}", two.weights[number]) for number in range(HEADS)]
-    joined = _matrix(f"[{words.head} 0; {words.head} 1]", np.concatenate(list(two.context), axis=-1))
+    weights = [_square(f"A, {words.head} {number}", double.weights[number]) for number in range(HEADS)]
+    joined = _matrix(f"[{words.head} 0; {words.head} 1]", np.concatenate(list(double.context), axis=-1))
     inputs = tuple(f"c{number}" for number in range(1, WIDTH + 1))
-    mixed = (_matrix("W_O", np.array(W_O), rows=inputs), _matrix("output", two.output))
-    return Section(words.heads_title, (text, *weights, told, joined, *mixed))
+    mixed = (_matrix("W_O", np.array(W_O), rows=inputs), _matrix("output", double.output))
+    return Section(words.heads_title, (text, *weights, reading, joined, *mixed))
 
 
 def _matrix(name: str, values: Array, rows: tuple[str, ...] = SENTENCE) -> Matrix:
@@ -240,9 +240,9 @@ def _square(name: str, values: Array) -> Matrix:
     return Matrix(name, SENTENCE, SENTENCE, values)
 
 
-def _scaled(one: LessonAttention) -> Matrix:
+def _scaled(attention: LessonAttention) -> Matrix:
     """Scores of one head: eighths, which take three digits."""
-    return Matrix(f"Q K^T / sqrt({WIDTH})", SENTENCE, SENTENCE, one.scores[0], ~one.allowed[0], digits=3)
+    return Matrix(f"Q K^T / sqrt({WIDTH})", SENTENCE, SENTENCE, attention.scores[0], ~attention.allowed[0], digits=3)
 
 
 def _numbered() -> tuple[str, ...]:

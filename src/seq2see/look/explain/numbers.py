@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seq2see.look.explain.formulas import Array, Formula, Quantity
+from seq2see.attention.formula import Array, Formula, Quantity
 from seq2see.look.explain.walkthrough import AttentionWalk, Walkthrough
 
 _WIDTH = 110
@@ -35,18 +35,18 @@ def plain(walk: Walkthrough) -> Mapping[str, Any]:
 
 
 def _plain_attention(walk: AttentionWalk) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in vars(walk).items():
         match value:
             case Formula():
-                told[name] = _plain_formula(value)
+                fields[name] = _plain_formula(value)
             case np.ndarray():
-                told[name] = _listed(value)
+                fields[name] = _listed(value)
             case tuple():
-                told[name] = list(value)
+                fields[name] = list(value)
             case _:
-                told[name] = value
-    return told
+                fields[name] = value
+    return fields
 
 
 def _plain_formula(formula: Formula) -> dict[str, Any]:

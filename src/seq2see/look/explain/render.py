@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from seq2see.look.explain.formulas import Array, Formula, Quantity
+from seq2see.attention.formula import Array, Formula, Quantity
 from seq2see.look.explain.walkthrough import AttentionWalk, Choice, Walkthrough
 
 FIRST = 4  # numbers of a vector that are shown
@@ -45,8 +45,8 @@ def tell(walk: Walkthrough) -> Iterator[RenderableType]:
     for number, (name, content) in enumerate(sections, start=1):
         yield Text()
         yield Text(f"{number}  {name}", style="bold")
-        for one in content:
-            yield Padding(one, (0, 0, 0, 3), expand=False)
+        for block in content:
+            yield Padding(block, (0, 0, 0, 3), expand=False)
 
 
 def _title(walk: Walkthrough) -> Text:
@@ -185,10 +185,10 @@ def _add(table: Table, *cells: str, bar: "Bar | None" = None) -> None:
 
 def number(value: Any) -> str:
     """Four decimals; whole numbers as they are; large ones in powers of ten."""
-    given = value.item() if isinstance(value, np.generic | np.ndarray) else value
-    if isinstance(given, int):
-        return str(given)
-    return f"{given:.4f}" if abs(given) < 1e4 else f"{given:.4e}"
+    plain = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(plain, int):
+        return str(plain)
+    return f"{plain:.4f}" if abs(plain) < 1e4 else f"{plain:.4e}"
 
 
 @dataclass(frozen=True)

@@ -17,27 +17,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seq2see.attention import Additive, Attention, Cosine, General, Location, MultiHead
 from seq2see.attention.base import Weighing
-from seq2see.attention.heads import merge
+from seq2see.attention.formula import Array, Formula, Quantity, array
 from seq2see.data.batch import Batch
 from seq2see.errors import ConfigError
-from seq2see.look.explain.formulas import (
-    Array,
-    Formula,
-    Quantity,
-    array,
-    normaliser_formula,
-    region_formula,
-    score_formula,
-)
-from seq2see.look.explain.states import cell_formulas, without_attention
-from seq2see.look.intervene.hooks import Place, attentions, hooked, mechanism_of
-from seq2see.look.intervene.whatif import heads_of
-from seq2see.models import Model, Output
-from seq2see.models.convolutional import ConvDecoder
-from seq2see.models.luong import LuongDecoder
-from seq2see.models.rnnsearch import RnnSearchDecoder
+from seq2see.look.explain.formulas import normaliser_formula
+from seq2see.models import AttentionLayer, Model, Output, StepDescription
 from seq2see.vocabulary import BOS, EOS, PAD, UNK
 
 if TYPE_CHECKING:
@@ -63,7 +48,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class AttentionWalk:
-    """One look, from the query to what it takes home. S keys; the vectors of a head are as wide as the head.
+    """One call of attention, from the query to the context. S keys; the vectors of a head are as wide as the head.
 
     kind, layer, head   which look; layers and heads are counted from 0
     tokens              (S,) what stands under the keys
@@ -176,77 +161,84 @@ def explain(
         raise ConfigError("a model in training drops numbers at random; call model.eval() before explaining it")
     shown = name or (lambda index: _SPECIAL.get(index, f"#{index}"))
     batch = Batch.of([source], [target]).to(next(model.parameters()).device)
-    place, place_head = _choose(model, kind, layer, head)
+    attention = _choose(model, kind, layer, head)
     calls: list[Weighing] = []
-    output: Output = _recording(model, place, calls)(batch, need_weights=True)
-    told = tuple(source_tokens) if source_tokens is not None else tuple(_SPECIAL.get(i, f"#{i}") for i in source)
-    if len(told) != len(source):
-        raise ConfigError(f"{len(source)} source ids, but {len(told)} source_tokens")
-    said = [BOS, *target]
+    output: Output = _recording(model, attention, calls)(batch, need_weights=True)
+    names = tuple(source_tokens) if source_tokens is not None else tuple(_SPECIAL.get(i, f"#{i}") for i in source)
+    if len(names) != len(source):
+        raise ConfigError(f"{len(source)} source ids, but {len(names)} source_tokens")
     walk, context = None, None
-    if place is not None:
-        tokens = told if place[0] == "cross" else tuple(shown(index) for index in said)
-        walk, context = _attention(model, place, place_head, tokens, _row(calls, step))
-    logits = output.logits[0, step - 1]
+    if attention is not None:
+        tokens = names if kind == "cross" else tuple(shown(index) for index in [BOS, *target])
+        walk, context = _walk(attention, kind, head or 0, tokens, _row(calls, step))
+    described = _describe(model, batch, step, context if kind == "cross" else None)
+    logits = output.logits[0, step - 1]  # (V,)
     return Walkthrough(
-        family=str(model.config.model_dump()["family"]),
+        family=model.family,
         step=step,
         steps=steps,
-        source=told,
+        source=names,
         said=tuple(shown(index) for index in target[: step - 1]),
         target=_choice(logits, [*target, EOS][step - 1], shown),
         attention=walk,
-        instead=None if walk is not None else without_attention(model, batch, step),
-        cells=cell_formulas(model, batch, step, context),
-        cells_first=isinstance(model.decoder, LuongDecoder),
+        instead=None if walk is not None else described.instead,
+        cells=described.cells,
+        cells_first=described.cells_first,
         features=array(output.features[0, step - 1]),
         choices=tuple(_choice(logits, int(index), shown) for index in logits.topk(min(TOP, len(logits))).indices),
         log_sum=float(logits.logsumexp(dim=-1)),
     )
 
 
-def _choose(
-    model: Model[Any, Any], kind: WalkKind, layer: int | None, head: int | None
-) -> tuple[tuple[WalkKind, int] | None, int]:
-    """The look that is meant, and its head; None for a model that does not look at the source."""
+def _describe(model: Model[Any, Any], batch: Batch, step: int, context: Tensor | None) -> StepDescription:
+    """What the decoder says of its own step, from the state that the steps before it lead to."""
+    memory = model.encode(batch.source, batch.source_mask)
+    state = model.start(memory)
+    for tokens in batch.target_in[:, : step - 1].unbind(dim=1):
+        _, state = model.step(tokens, memory, state)
+    return model.decoder.describe_step(batch.target_in[:, step - 1], memory, state, context)
+
+
+def _choose(model: Model[Any, Any], kind: WalkKind, layer: int | None, head: int | None) -> AttentionLayer | None:
+    """The attention that is meant; None for a model that does not look at the source."""
     if kind not in ("cross", "decoder"):
         raise ConfigError(f"kind = '{kind}': a target position has cross or decoder attention")
-    places = {place: attention for place, attention in attentions(model).items() if place[0] == kind}
-    if not places:
+    layers = {attention.layer: attention for attention in model.attentions() if attention.kind == kind}
+    if not layers:
         if kind != "cross" or layer is not None or head is not None:
             raise ConfigError(f"this model has no {kind} attention, so there is no layer or head of it to choose")
-        return None, 0
-    layer = len(places) - 1 if layer is None else layer
-    if (kind, layer) not in places:
-        raise ConfigError(f"layer = {layer}, but layers of {kind} attention are 0 to {len(places) - 1}")
-    heads = heads_of(places[kind, layer])
+        return None
+    layer = len(layers) - 1 if layer is None else layer
+    if layer not in layers:
+        raise ConfigError(f"layer = {layer}, but layers of {kind} attention are 0 to {len(layers) - 1}")
+    heads = layers[layer].module.heads
     if head is not None and not 0 <= head < heads:
         what = "there is one head, 0" if heads == 1 else f"heads are 0 to {heads - 1}"
         raise ConfigError(f"head = {head}, but {what}")
-    return (kind, layer), head or 0
+    return layers[layer]
 
 
-def _recording(model: Model[Any, Any], place: Place | None, calls: list[Weighing]) -> Model[Any, Any]:
-    """The same model, noting every look at this place, with the weights that any what-if has left."""
-    if place is None:
+def _recording(model: Model[Any, Any], attention: AttentionLayer | None, calls: list[Weighing]) -> Model[Any, Any]:
+    """The same model, recording every call of this attention, with the weights that any what-if has left."""
+    if attention is None:
         return model
 
     def record(weighing: Weighing) -> Tensor:
         calls.append(weighing)
         return weighing.weights
 
-    return hooked(model, {place: record})
+    return model.with_hooks({attention.place: record})
 
 
 def _row(calls: Sequence[Weighing], step: int) -> Weighing:
-    """The look of one target position, Tq = 1: families make it among others of one call, or in a call of its own."""
+    """The row of one target position, Tq = 1: families attend all positions in one call, or each in its own."""
     for weighing in calls:
         for row in (weighing.positions[0] == step - 1).nonzero().flatten().tolist():
-            return _one(weighing, int(row))
-    raise AssertionError("no look was recorded for this position")
+            return _cut(weighing, int(row))
+    raise AssertionError("no call of attention was recorded for this position")
 
 
-def _one(weighing: Weighing, row: int) -> Weighing:
+def _cut(weighing: Weighing, row: int) -> Weighing:
     def cut(x: Tensor | None) -> Tensor | None:
         """(.., Tq or 1, Tk) -> its row."""
         return x if x is None or x.size(-2) == 1 else x[..., row : row + 1, :]
@@ -263,14 +255,14 @@ def _one(weighing: Weighing, row: int) -> Weighing:
     )
 
 
-def _attention(
-    model: Model[Any, Any], place: tuple[WalkKind, int], head: int, tokens: tuple[str, ...], row: Weighing
+def _walk(
+    attention: AttentionLayer, kind: WalkKind, head: int, tokens: tuple[str, ...], row: Weighing
 ) -> tuple[AttentionWalk, Tensor]:
-    """The walk, and (1, D) what the look hands to the rest of the model."""
-    attention = attentions(model)[place]
-    mechanism = mechanism_of(attention)
+    """The walk through one row of attention, and (1, D) the context that it hands to the rest of the model."""
+    module, mechanism = attention.module, attention.module.scorer
+    meanings = module.meanings(attention.query, attention.values)
     contexts = torch.matmul(row.weights, row.prepared.values)  # (1, H, 1, Dv)
-    handed = _handed(attention, contexts, row)
+    joined = module.join_heads(contexts, row.weights)  # (1, 1, D), or None for a single head
     scores = row.scores if row.bias is None else row.scores + row.bias
     raw, used = array(scores[0, head, 0]), array(row.weights[0, head, 0])
     allowed = _flags(row.allowed, row, head)
@@ -278,37 +270,30 @@ def _attention(
     normaliser, expected = normaliser_formula(mechanism.normaliser, raw, allowed)
     expected = expected if gain is None else expected * gain
     walk = AttentionWalk(
-        kind=place[0],
-        layer=place[1],
+        kind=kind,
+        layer=attention.layer,
         head=head,
-        heads=heads_of(attention),
+        heads=module.heads,
         tokens=tokens,
-        query_meaning=_query_meaning(model, place[0], attention),
-        keys_meaning=_keys_meaning(attention),
-        values_meaning=_values_meaning(model, attention),
+        query_meaning=meanings.query,
+        keys_meaning=meanings.keys,
+        values_meaning=meanings.values,
         query=array(row.query[0, head, 0]),
         keys=array(row.prepared.keys[0, head]),
-        score=_with_bias(score_formula(mechanism, row, head), row, head),
+        score=_with_bias(mechanism.describe_score(row, head), row, head),
         scores=raw,
         mask=_flags(None if row.prepared.mask is None else row.prepared.mask.unsqueeze(1), row, head),
-        region=region_formula(mechanism, row, head),
+        region=mechanism.describe_region(row, head),
         allowed=allowed,
         normaliser=normaliser,
         gain=gain,
         weights=used,
         values=array(row.prepared.values[0, head]),
         context=array(contexts[0, head, 0]),
-        output=array(handed[0]) if isinstance(attention, MultiHead) else None,
+        output=None if joined is None else array(joined[0, 0]),
         changed=mechanism.hook is not None and bool(np.abs(expected - used).max() > _CHANGED),
     )
-    return walk, handed
-
-
-def _handed(attention: Attention, contexts: Tensor, row: Weighing) -> Tensor:
-    if not isinstance(attention, MultiHead):
-        return contexts[:, 0, 0]
-    output: Tensor = attention.output_projection(merge(contexts))[:, 0]
-    return output if row.weights.any() else torch.zeros_like(output)
+    return walk, contexts[:, 0, 0] if joined is None else joined[:, 0]
 
 
 def _flags(allowed: Tensor | None, row: Weighing, head: int) -> NDArray[np.bool_]:
@@ -331,42 +316,6 @@ def _with_bias(formula: Formula, row: Weighing, head: int) -> Formula:
         (*formula.parts, part),
         (*formula.code, "scores = scores + bias"),
     )
-
-
-def _query_meaning(model: Model[Any, Any], kind: WalkKind, attention: Attention) -> str:
-    match model.decoder:
-        case RnnSearchDecoder():
-            what = "s_{t-1}, the state before this step"
-        case LuongDecoder():
-            what = "s_t, the state after reading the last piece"
-        case ConvDecoder():
-            what = "what the convolution made of what was said"
-        case _ if kind == "decoder":
-            what = "the layer's input here"
-        case _:
-            what = "what self-attention made of this position"
-    return f"W_Q x: {what}" if isinstance(attention, MultiHead) else what
-
-
-def _keys_meaning(attention: Attention) -> str:
-    h = "W_K h_j" if isinstance(attention, MultiHead) else "h_j"
-    match mechanism_of(attention):
-        case General():
-            return f"W {h}"
-        case Additive():
-            return f"W2 {h}"
-        case Cosine():
-            return f"{h} at length 1"
-        case Location():
-            return f"{h}, which this score does not look at"
-        case _:
-            return h
-
-
-def _values_meaning(model: Model[Any, Any], attention: Attention) -> str:
-    if isinstance(attention, MultiHead):
-        return "W_V h_j of this head"
-    return "h_j and the word vector of j" if isinstance(model.decoder, ConvDecoder) else "h_j itself"
 
 
 def _choice(logits: Tensor, index: int, name: Names) -> Choice:

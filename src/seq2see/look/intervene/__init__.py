@@ -1,1 +1,1 @@
-"""What if: hooks on attentions, heads switched off, the posterior."""
+"""Interventions: what-if (heads switched off, rows forced), the posterior, occlusion."""

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from seq2see.attention.base import Hook, Weighing
 from seq2see.data.batch import Batch
-from seq2see.look.intervene.hooks import attentions, hooked
 from seq2see.models import Look, Model, reorder
 
 
@@ -26,44 +25,45 @@ def posterior_looks(model: Model[Any, Any], batch: Batch) -> tuple[Look, ...]:
     looks = model.look(batch)
     if not any(look.kind == "cross" for look in looks):
         return looks
-    told = likelihoods(model, batch)
+    log_probs = likelihoods(model, batch)
     return tuple(
-        look._replace(weights=_posterior(look.weights, told)) if look.kind == "cross" else look for look in looks
+        look._replace(weights=_posterior(look.weights, log_probs)) if look.kind == "cross" else look for look in looks
     )
 
 
 @torch.no_grad()
 def likelihoods(model: Model[Any, Any], batch: Batch) -> Tensor:
     """(B, T, S): the log-probability of each target piece, had its step looked at one source piece alone."""
-    count, places = batch.source.shape
-    forced = _one_place_each(count, places)
-    alone = hooked(model, {place: forced for place in attentions(model) if place[0] == "cross"})
-    rows = torch.arange(count, device=batch.source.device).repeat_interleave(places)
+    sentences, places = batch.source.shape
+    hook = _one_place_each(sentences, places)
+    forced = model.with_hooks({attention.place: hook for attention in model.attentions() if attention.kind == "cross"})
+    rows = torch.arange(sentences, device=batch.source.device).repeat_interleave(places)  # (B S,)
     memory = model.encode(batch.source, batch.source_mask)
-    state, wide = model.start(memory), reorder(memory, rows)
-    found = []
-    for read, said in zip(batch.target_in.unbind(dim=1), batch.target_out.unbind(dim=1), strict=True):
-        logits, _ = alone.step(read[rows], wide, reorder(state, rows))
-        told = logits.gather(1, said[rows].unsqueeze(1)).squeeze(1) - logits.logsumexp(dim=-1)
-        found.append(told.view(count, places))
-        _, state = model.step(read, memory, state)
-    return torch.stack(found, dim=1)
+    state, repeated = model.start(memory), reorder(memory, rows)
+    steps = []
+    for tokens, targets in zip(batch.target_in.unbind(dim=1), batch.target_out.unbind(dim=1), strict=True):
+        logits, _ = forced.step(tokens[rows], repeated, reorder(state, rows))  # (B S, V)
+        log_probs = logits.gather(1, targets[rows].unsqueeze(1)).squeeze(1) - logits.logsumexp(dim=-1)  # (B S,)
+        steps.append(log_probs.view(sentences, places))
+        _, state = model.step(tokens, memory, state)
+    return torch.stack(steps, dim=1)
 
 
-def _one_place_each(count: int, places: int) -> Hook:
+def _one_place_each(sentences: int, places: int) -> Hook:
     """Row after row of a batch, (B S, heads, 1, S), looks at the next place of its sentence."""
 
     def forced(weighing: Weighing) -> Tensor:
-        one = torch.eye(places, dtype=weighing.weights.dtype, device=weighing.weights.device)
-        return one.repeat(count, 1)[:, None, None].expand_as(weighing.weights).contiguous()
+        one_hot = torch.eye(places, dtype=weighing.weights.dtype, device=weighing.weights.device)
+        return one_hot.repeat(sentences, 1)[:, None, None].expand_as(weighing.weights).contiguous()
 
     return forced
 
 
-def _posterior(weights: Tensor, told: Tensor) -> Tensor:
+def _posterior(weights: Tensor, log_probs: Tensor) -> Tensor:
     """(B, H, T, S) and (B, T, S) -> (B, H, T, S), rows that sum to 1 or are empty as before."""
-    told = told.unsqueeze(1).masked_fill(weights <= 0, float("-inf"))
-    likely = torch.exp(told - told.amax(dim=-1, keepdim=True).clamp(min=torch.finfo(told.dtype).min))
-    found = weights * likely
-    sums = found.sum(dim=-1, keepdim=True)
-    return torch.where(sums > 0, found / sums.clamp(min=torch.finfo(told.dtype).tiny), weights)
+    log_probs = log_probs.unsqueeze(1).masked_fill(weights <= 0, float("-inf"))  # (B, H, T, S)
+    lowest, tiny = torch.finfo(log_probs.dtype).min, torch.finfo(log_probs.dtype).tiny
+    likelihood = torch.exp(log_probs - log_probs.amax(dim=-1, keepdim=True).clamp(min=lowest))
+    joint = weights * likelihood
+    sums = joint.sum(dim=-1, keepdim=True)
+    return torch.where(sums > 0, joint / sums.clamp(min=tiny), weights)

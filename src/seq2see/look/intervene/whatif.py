@@ -15,13 +15,11 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from seq2see.attention import Attention, MultiHead
 from seq2see.attention.base import Hook, Weighing
 from seq2see.errors import ConfigError, ShapeError, nearest
-from seq2see.look.intervene.hooks import Place, attentions, hooked
 from seq2see.look.map.side import END, Side
-from seq2see.models import Model
-from seq2see.models.base import Kind
+from seq2see.models import AttentionLayer, Model
+from seq2see.models.base import Kind, Place
 
 _SUM = 1e-4  # how far forced weights may be from summing to one
 _PLACE = re.compile(r"(?P<kind>[a-z]+)(:(?P<layer>\d+)(\.(?P<head>\d+))?)?")
@@ -96,35 +94,31 @@ Edit = Ablate | Force | Scale
 
 def what_if(model: Model[Any, Any], edits: Iterable[Edit]) -> Model[Any, Any]:
     """The model as it would be with these edits, one after the other. Parameters are shared; the given model stays."""
-    places = attentions(model)
-    chosen: dict[Place, list[Edit]] = {}
+    attentions = model.attentions()
+    edits_by_place: dict[Place, list[Edit]] = {}
     for edit in edits:
-        for place in _places(edit, places):
-            chosen.setdefault(place, []).append(edit)
-    return hooked(model, {place: _editor(given) for place, given in chosen.items()})
+        for place in _places(edit, attentions):
+            edits_by_place.setdefault(place, []).append(edit)
+    return model.with_hooks({place: _editor(edits_here) for place, edits_here in edits_by_place.items()})
 
 
-def _places(edit: Edit, places: dict[Place, Attention]) -> list[Place]:
+def _places(edit: Edit, attentions: Sequence[AttentionLayer]) -> list[Place]:
     """The attentions that an edit means; an error in one line if the model has no such thing."""
-    if not places:
+    if not attentions:
         raise ConfigError(f"{_named(edit)}: this model has no attention to change")
-    kinds = dict.fromkeys(kind for kind, _ in places)
+    kinds = dict.fromkeys(attention.kind for attention in attentions)
     if edit.kind not in kinds:
         raise ConfigError(f"{_named(edit)}: this model has no attention of that kind; it has {', '.join(kinds)}")
-    layers = [layer for kind, layer in places if kind == edit.kind]
-    if edit.layer is not None and edit.layer not in layers:
+    layers = [attention for attention in attentions if attention.kind == edit.kind]
+    meant = [attention for attention in layers if edit.layer in (None, attention.layer)]
+    if not meant:
         raise ConfigError(f"{_named(edit)}: layers of {edit.kind} attention are 0 to {len(layers) - 1}")
-    found: list[Place] = [(edit.kind, layer) for layer in layers if edit.layer in (None, layer)]
-    for place in found:
-        heads = heads_of(places[place])
+    for attention in meant:
+        heads = attention.module.heads
         if edit.head is not None and not 0 <= edit.head < heads:
             what = "there is one head, 0" if heads == 1 else f"heads are 0 to {heads - 1}"
             raise ConfigError(f"{_named(edit)}: {what}")
-    return found
-
-
-def heads_of(attention: Attention) -> int:
-    return attention.heads if isinstance(attention, MultiHead) else 1
+    return [attention.place for attention in meant]
 
 
 def _named(edit: Edit) -> str:
@@ -248,8 +242,8 @@ def parse_scale(text: str, source: Side) -> list[Scale]:
     is named."""
     words, (kind, layer, head) = _split(text, "scale")
     step, named = _step(words, "scale", text)
-    found = _amounts(named, source, f"scale '{text}'")
-    return [Scale(kind, layer, head, place, factor, step) for places, factor in found for place in places]
+    amounts = _amounts(named, source, f"scale '{text}'")
+    return [Scale(kind, layer, head, place, factor, step) for places, factor in amounts for place in places]
 
 
 def parse_edits(
@@ -314,15 +308,15 @@ def _pieces_of(word: str, source: Side, where: str) -> list[int]:
         return [place for place, token in enumerate(source.tokens) if token == END and source.words[place] is None]
     words = source.word_texts
     numbered = re.fullmatch(r"#(\d+)", word)
-    found = [int(numbered[1]) - 1] if numbered else [place for place, text in enumerate(words) if text == word]
-    if numbered and not 0 <= found[0] < len(words):
+    matches = [int(numbered[1]) - 1] if numbered else [place for place, text in enumerate(words) if text == word]
+    if numbered and not 0 <= matches[0] < len(words):
         raise ConfigError(f"{where}: {word}, but the source has {len(words)} words (#1 to #{len(words)})")
-    if not found:
+    if not matches:
         raise ConfigError(f"{where}: the source has no word '{word}'{nearest(word, {*words, END})}")
-    if len(found) > 1:
-        numbers = " or ".join(f"#{place + 1}" for place in found)
-        raise ConfigError(f"{where}: '{word}' occurs {len(found)} times; name it by its number, {numbers}")
-    pieces = [place for place, owner in enumerate(source.words) if owner == found[0]]
+    if len(matches) > 1:
+        numbers = " or ".join(f"#{place + 1}" for place in matches)
+        raise ConfigError(f"{where}: '{word}' occurs {len(matches)} times; name it by its number, {numbers}")
+    pieces = [place for place, owner in enumerate(source.words) if owner == matches[0]]
     if not pieces:
         raise ConfigError(f"{where}: '{word}' has no piece of its own in the model's vocabulary")
     return pieces

@@ -9,7 +9,7 @@ symmetric   what rows and columns agree on, grown along the diagonal (Koehn 2003
             the other direction
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -66,24 +66,29 @@ class Best(NamedTuple):
     aer: float
 
 
+class Chosen(NamedTuple):
+    best: Best
+    how: str  # for people: by what it was chosen
+
+
 def align(
     weights: NDArray[Number], method: Method, threshold: float, reverse: NDArray[Number] | None = None
 ) -> frozenset[Link]:
     """(T, S) between words, (S, T) of the other direction if there is one -> (source, target) links."""
     match method:
         case "argmax":
-            found = row_peaks(weights)
+            links = row_peaks(weights)
         case "threshold":
-            found = above(weights, threshold)
+            links = above(weights, threshold)
         case "balanced":
-            both = balanced(weights) if reverse is None else balanced(agreed(weights, reverse), 0.5)
-            found = above(both, threshold)
+            scaled = balanced(weights) if reverse is None else balanced(agreed(weights, reverse), 0.5)
+            links = above(scaled, threshold)
         case "symmetric":
             columns = row_peaks(weights.T if reverse is None else reverse).T
-            found = grow_diagonal(row_peaks(weights), columns)
+            links = grow_diagonal(row_peaks(weights), columns)
         case _:
             raise ConfigError(f"method = '{method}' is unknown{nearest(method, METHODS)}")
-    return frozenset((int(i), int(j)) for j, i in np.argwhere(found))
+    return frozenset((int(i), int(j)) for j, i in np.argwhere(links))
 
 
 def row_peaks(weights: NDArray[Number]) -> Links:
@@ -108,11 +113,11 @@ def balanced(weights: NDArray[Number], power: float = 1.0) -> NDArray[np.float64
     With 1 the first round of Sinkhorn's scaling. Further ones made words that are rightly looked at often too equal to
     others (docs/log.md).
     """
-    found = weights.astype(np.float64)
+    scaled = weights.astype(np.float64)
     for axis, degree in ((0, power), (1, 1.0)):
-        sums = found.sum(axis=axis, keepdims=True) ** degree
-        found = np.divide(found, sums, out=np.zeros_like(found), where=sums > 0)
-    return found
+        sums = scaled.sum(axis=axis, keepdims=True) ** degree
+        scaled = np.divide(scaled, sums, out=np.zeros_like(scaled), where=sums > 0)
+    return scaled
 
 
 def agreed(weights: NDArray[Number], reverse: NDArray[Number]) -> NDArray[np.float64]:
@@ -120,27 +125,27 @@ def agreed(weights: NDArray[Number], reverse: NDArray[Number]) -> NDArray[np.flo
 
     The small number keeps what one direction looks at and the other does not quite overlook.
     """
-    there = reverse.T.astype(np.float64)
-    found: NDArray[np.float64] = np.sqrt((weights + _OVERLOOKED) * (there + _OVERLOOKED))
-    return found * ((weights > 0) | (there > 0))
+    backward = reverse.T.astype(np.float64)
+    mean: NDArray[np.float64] = np.sqrt((weights + _OVERLOOKED) * (backward + _OVERLOOKED))
+    return mean * ((weights > 0) | (backward > 0))
 
 
 def grow_diagonal(forward: Links, backward: Links) -> Links:
     """(T, S): the intersection, then links of the union beside accepted ones that give a bare word its first."""
-    found = forward & backward
+    links = forward & backward
     union = forward | backward
-    rows, columns = np.array(found.any(axis=1)), np.array(found.any(axis=0))
-    queue = [(int(t), int(s)) for t, s in np.argwhere(found)]
+    rows, columns = np.array(links.any(axis=1)), np.array(links.any(axis=0))
+    queue = [(int(t), int(s)) for t, s in np.argwhere(links)]
     steps = [step for step in product((-1, 0, 1), repeat=2) if step != (0, 0)]
     while queue:
         t, s = queue.pop(0)
         for down, right in steps:
             row, column = t + down, s + right
-            inside = 0 <= row < found.shape[0] and 0 <= column < found.shape[1]
+            inside = 0 <= row < links.shape[0] and 0 <= column < links.shape[1]
             if inside and union[row, column] and not (rows[row] and columns[column]):
-                found[row, column] = rows[row] = columns[column] = True
+                links[row, column] = rows[row] = columns[column] = True
                 queue.append((row, column))
-    return found
+    return links
 
 
 def head_errors(
@@ -159,14 +164,14 @@ def head_errors(
     for other, name in ((gold, "gold"), (reverse_maps, "reverse_maps")):
         if other is not None and len(other) != len(maps):
             raise ShapeError(f"{len(maps)} maps but {len(other)} in {name}; one for each is needed")
-    shapes = sorted({one.weights.shape[:2] for one in maps})
+    shapes = sorted({pair_map.weights.shape[:2] for pair_map in maps})
     if len(shapes) > 1:
         raise ShapeError(f"maps of different numbers of layers and heads, {shapes[0]} and {shapes[1]}, in one choice")
-    forward = [one.word_weights() for one in maps]
+    forward = [pair_map.word_weights() for pair_map in maps]
     if gold is not None:
         return _errors_by_gold(forward, gold)
     if reverse_maps is not None:
-        return _errors_by_other_direction(forward, [one.word_weights() for one in reverse_maps])
+        return _errors_by_other_direction(forward, [pair_map.word_weights() for pair_map in reverse_maps])
     return _errors_by_columns(forward)
 
 
@@ -179,6 +184,36 @@ def best_head(
     errors = head_errors(maps, gold, reverse_maps)
     layer, head = np.unravel_index(int(errors.argmin()), errors.shape)
     return Best(int(layer), int(head), float(errors[layer, head]))
+
+
+def choose_head(
+    path: Path,
+    maps: Iterable["AttentionMap"],
+    gold: Sequence[Gold] | None = None,
+    reverse_maps: Iterable["AttentionMap"] | None = None,
+    *,
+    reverse_name: str = "",
+    remember: bool = True,
+) -> Chosen:
+    """The head to read alignments from: the one that `path` remembers; else chosen by these maps, and remembered.
+
+    maps, reverse_maps   of the same pairs, as for `best_head`; iterators are not touched if a head is remembered
+    gold                 what people drew for the pairs; then `reverse_maps` are not needed
+    """
+    remembered = load_best(path)
+    if remembered is not None:
+        return Chosen(remembered, f"remembered in {path}")
+    maps = list(maps)
+    if gold is not None:
+        chosen = Chosen(best_head(maps, gold), f"lowest error on {len(maps)} pairs with gold")
+    elif reverse_maps is not None:
+        best = best_head(maps, None, list(reverse_maps))
+        chosen = Chosen(best, f"agrees most with {reverse_name} on {len(maps)} pairs")
+    else:
+        chosen = Chosen(best_head(maps), f"its rows and columns agree most on {len(maps)} pairs")
+    if remember:
+        save_best(path, chosen.best)
+    return chosen
 
 
 def save_best(path: str | Path, best: Best) -> None:
@@ -207,17 +242,17 @@ Heads = NDArray[np.float32]  # (L, H, T, S) between words
 
 
 def _errors_by_gold(forward: Sequence[Heads], gold: Sequence[Gold]) -> NDArray[np.float64]:
-    sure_total, found_total, hits = 0, np.zeros(forward[0].shape[:2]), np.zeros(forward[0].shape[:2])
+    sure_total, link_total, hits = 0, np.zeros(forward[0].shape[:2]), np.zeros(forward[0].shape[:2])
     for weights, right in zip(forward, gold, strict=True):
         target, source = weights.shape[2:]
         judged = _grid(right.judged(product(range(source), range(target))), target, source)
         sure = _grid(right.judged(right.sure), target, source)
         possible = _grid(right.judged(right.possible), target, source)
-        found = row_peaks(weights) & judged
+        links = row_peaks(weights) & judged  # (L, H, T, S)
         sure_total += len(right.judged(right.sure))
-        found_total += found.sum(axis=(2, 3))
-        hits += (found & sure).sum(axis=(2, 3)) + (found & possible).sum(axis=(2, 3))
-    whole = found_total + sure_total
+        link_total += links.sum(axis=(2, 3))
+        hits += (links & sure).sum(axis=(2, 3)) + (links & possible).sum(axis=(2, 3))
+    whole = link_total + sure_total
     return 1 - np.divide(hits, whole, out=np.ones_like(whole), where=whole > 0)
 
 
@@ -225,14 +260,14 @@ def _errors_by_other_direction(forward: Sequence[Heads], backward: Sequence[Head
     layers, heads = forward[0].shape[:2]
     shared: NDArray[np.float64] | float = 0.0
     whole: NDArray[np.float64] | float = 0.0
-    for one, other in zip(forward, backward, strict=True):
-        if one.shape[2:] != other.shape[:1:-1]:
+    for there, back in zip(forward, backward, strict=True):  # (L, H, T, S), (L', H', S, T)
+        if there.shape[2:] != back.shape[:1:-1]:
             raise ShapeError(
-                f"a map of {one.shape[3]} source and {one.shape[2]} target words meets one of {other.shape[3]} and "
-                f"{other.shape[2]} from the other direction; give maps of the same pairs"
+                f"a map of {there.shape[3]} source and {there.shape[2]} target words meets one of {back.shape[3]} and "
+                f"{back.shape[2]} from the other direction; give maps of the same pairs"
             )
-        rows = row_peaks(one).reshape(layers * heads, -1).astype(np.float32)
-        columns = row_peaks(other).swapaxes(2, 3).reshape(other.shape[0] * other.shape[1], -1).astype(np.float32)
+        rows = row_peaks(there).reshape(layers * heads, -1).astype(np.float32)
+        columns = row_peaks(back).swapaxes(2, 3).reshape(back.shape[0] * back.shape[1], -1).astype(np.float32)
         shared = shared + (rows @ columns.T).astype(np.float64)
         whole = whole + rows.sum(axis=1, dtype=np.float64)[:, None] + columns.sum(axis=1, dtype=np.float64)
     return (1 - _rate(shared, whole)).min(axis=1).reshape(layers, heads)

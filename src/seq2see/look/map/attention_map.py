@@ -119,20 +119,22 @@ class AttentionMap:
         return self.layer(layer).head(head)
 
     def rollout(self, encoder: "AttentionMap | None" = None, decoder: "AttentionMap | None" = None) -> "AttentionMap":
-        """Looks followed down through all layers to the input tokens: see look/rollout.py for what it means.
+        """Attention rollout: weights followed down through all layers to the input tokens (look/map/rollout.py).
 
         A cross map takes the model's maps of self-attention as well; one that is not given counts as looking only at
         itself.
         """
-        maps = [one for one in (self, encoder, decoder) if one is not None]
-        if any(one.level == "word" or one.hidden is not None for one in maps):
+        maps = [attention for attention in (self, encoder, decoder) if attention is not None]
+        if any(attention.level == "word" or attention.hidden is not None for attention in maps):
             raise ConfigError("rollout needs pieces and all columns: call it before words() and without_sinks()")
         if self.kind != "cross":
             rolled = rollout.roll_self(self.weights)
         else:
             parts = (("encoder", encoder), ("decoder", decoder))
             wrong = [
-                f"{name} = a map of kind '{one.kind}'" for name, one in parts if one is not None and one.kind != name
+                f"{name} = a map of kind '{attention.kind}'"
+                for name, attention in parts
+                if attention is not None and attention.kind != name
             ]
             if wrong:
                 raise ConfigError(f"{wrong[0]}; give the map of the same pair with that kind")
@@ -237,14 +239,14 @@ class AttentionMap:
         columns, of_columns = _words(merged.source)
         picked = np.zeros((layers, heads, target, len(columns)), dtype=np.float32)
         picked[:, :, of_rows] = merged.weights[:, :, rows][..., columns]
-        found = np.zeros((layers, heads, target, source), dtype=np.float32)
-        found[..., of_columns] = picked
-        return found
+        spread = np.zeros((layers, heads, target, source), dtype=np.float32)
+        spread[..., of_columns] = picked
+        return spread
 
     def alignment(
         self, method: Method = "argmax", *, threshold: float = 0.25, reverse: "AttentionMap | None" = None
     ) -> Alignment:
-        """Word pairs, from the mean of the layers and heads that are here; look/alignment.py has the methods.
+        """Word pairs, from the mean of the layers and heads that are here; look/map/alignment.py has the methods.
 
         threshold   of "threshold" and "balanced": the share of a row, without special tokens, that makes a pair
         reverse     for "symmetric" and "balanced": the map of the same pair from a model of the other direction
@@ -366,16 +368,28 @@ def attention_map(
     its tokens there is padding.
     """
     _check_name("kind", kind, get_args(Kind))
-    found = sorted((look for look in looks if look.kind == kind), key=lambda look: look.layer)
-    if not found:
+    layers = sorted((look for look in looks if look.kind == kind), key=lambda look: look.layer)
+    if not layers:
         return None
-    read, said = side_of(source), side_of(target)
-    rows = read if kind == "encoder" else said
-    columns = shifted(said) if kind == "decoder" else read
-    weights = [_matrix(look, row, len(rows), len(columns)) for look in found]
-    if len({one.shape[0] for one in weights}) > 1:
-        raise ShapeError(f"layers with {[one.shape[0] for one in weights]} heads do not fit into one map")
-    return AttentionMap(columns, rows, kind, np.stack(weights), layers=tuple(str(look.layer) for look in found))
+    source_side, target_side = side_of(source), side_of(target)
+    rows = source_side if kind == "encoder" else target_side
+    columns = shifted(target_side) if kind == "decoder" else source_side
+    weights = [_matrix(look, row, len(rows), len(columns)) for look in layers]  # (H, T, S) of each layer
+    if len({layer.shape[0] for layer in weights}) > 1:
+        raise ShapeError(f"layers with {[layer.shape[0] for layer in weights]} heads do not fit into one map")
+    return AttentionMap(columns, rows, kind, np.stack(weights), layers=tuple(str(look.layer) for look in layers))
+
+
+def attention_maps(
+    looks: "Sequence[Look]", source: EncodedText, target: EncodedText, *, row: int = 0
+) -> dict[Kind, AttentionMap]:
+    """Every kind of map that one forced pass `model.look(batch)` gives of a pair: cross, encoder, decoder.
+
+    A kind that the model does not have is not in the dictionary. Arguments as for `attention_map`.
+    """
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    maps = {kind: attention_map(looks, kind, source, target, row=row) for kind in kinds}
+    return {kind: shown for kind, shown in maps.items() if shown is not None}
 
 
 def joined(maps: Sequence[AttentionMap]) -> AttentionMap | None:
@@ -383,23 +397,23 @@ def joined(maps: Sequence[AttentionMap]) -> AttentionMap | None:
     if not maps:
         return None
     first = maps[0]
-    alike = {(one.kind, one.level, one.layers, one.heads, one.hidden is None, one.rescaled) for one in maps}
+    alike = {(part.kind, part.level, part.layers, part.heads, part.hidden is None, part.rescaled) for part in maps}
     if len(alike) > 1:
         raise ShapeError("maps of different kinds, levels, layers or heads cannot be joined")
-    source, target = joined_sides([one.source for one in maps]), joined_sides([one.target for one in maps])
+    source, target = joined_sides([part.source for part in maps]), joined_sides([part.target for part in maps])
     weights = np.zeros((*first.weights.shape[:2], len(target), len(source)), dtype=np.float32)
     row = column = 0
-    for one in maps:
-        weights[:, :, row : row + len(one.target), column : column + len(one.source)] = one.weights
-        row, column = row + len(one.target), column + len(one.source)
-    hidden = [one.hidden for one in maps if one.hidden is not None]
+    for part in maps:
+        weights[:, :, row : row + len(part.target), column : column + len(part.source)] = part.weights
+        row, column = row + len(part.target), column + len(part.source)
+    hidden = [part.hidden for part in maps if part.hidden is not None]
     return replace(
         first,
         source=source,
         target=target,
         weights=weights,
         hidden=np.concatenate(hidden, axis=2) if hidden else None,
-        hidden_tokens=tuple(dict.fromkeys(token for one in maps for token in one.hidden_tokens)),
+        hidden_tokens=tuple(dict.fromkeys(token for part in maps for token in part.hidden_tokens)),
     )
 
 
@@ -420,13 +434,13 @@ def _matrix(look: "Look", row: int, target: int, source: int) -> NDArray[np.floa
 def _own(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """As float32 that nobody can change from outside."""
     try:
-        found = np.asarray(values, dtype=np.float32)
+        own = np.asarray(values, dtype=np.float32)
     except (TypeError, ValueError):
         raise ShapeError("weights are no array of numbers; expected (layers, heads, target, source)") from None
-    if found.flags.writeable:
-        found = found.copy() if found is values or found.base is not None else found
-        found.flags.writeable = False
-    return found
+    if own.flags.writeable:
+        own = own.copy() if own is values or own.base is not None else own
+        own.flags.writeable = False
+    return own
 
 
 def _check_name(field: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -450,9 +464,9 @@ def _sum_groups(values: NDArray[np.float64], groups: list[list[int]], axis: int)
 def _words(side: Side) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The places of a side's words, and which words of the text they are; white space alone is none."""
     known = len(side.word_texts)
-    found = [(place, word) for place, word in enumerate(side.words) if word is not None and word < known]
-    both = np.array(found, dtype=np.intp).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    numbered = [(place, word) for place, word in enumerate(side.words) if word is not None and word < known]
+    pairs = np.array(numbered, dtype=np.intp).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _text(side: Side, place: int) -> str:

@@ -134,10 +134,10 @@ def _read_side(saved: Any) -> Side:
 
 
 def _strings(saved: Any) -> tuple[str, ...]:
-    if not isinstance(saved, list) or not all(isinstance(one, str) for one in saved):
+    if not isinstance(saved, list) or not all(isinstance(text, str) for text in saved):
         raise ValueError
-    for one in saved:
-        one.encode()  # half a surrogate pair is no character, and could not be drawn or saved again
+    for text in saved:
+        text.encode()  # half a surrogate pair is no character, and could not be drawn or saved again
     return tuple(saved)
 
 

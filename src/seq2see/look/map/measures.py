@@ -41,13 +41,13 @@ def monotonicity(weights: Array) -> NDArray[np.float64]:
     """
     peaks = weights.argmax(axis=-1)
     seen = weights.max(axis=-1, initial=0.0) > 0
-    found = np.ones(peaks.shape[:2])
-    for place in np.ndindex(*found.shape):
+    taus = np.ones(peaks.shape[:2])
+    for place in np.ndindex(*taus.shape):
         path = peaks[place][seen[place]]
         forth = int(np.triu(path[None, :] > path[:, None], 1).sum())
         back = int(np.triu(path[None, :] < path[:, None], 1).sum())
-        found[place] = (forth - back) / (forth + back) if forth + back else 1.0
-    return found
+        taus[place] = (forth - back) / (forth + back) if forth + back else 1.0
+    return taus
 
 
 def sink_share(weights: Array, special: Flags, hidden: Array | None = None) -> NDArray[np.float64]:

@@ -64,10 +64,10 @@ def fit(maps: Sequence[AttentionMap], most: int = MOST_BYTES) -> tuple[list[Atte
     """The maps as they are, or with heads or layers averaged if there are too many weights; then what was done."""
     if _size(maps) <= most:
         return list(maps), ""
-    by_layer = [_mean_heads(one) for one in maps]
+    by_layer = [_mean_heads(attention) for attention in maps]
     if _size(by_layer) <= most:
         return by_layer, "The heads of each layer are averaged, because all of them would not fit into a page."
-    means = [one.mean() for one in maps]
+    means = [attention.mean() for attention in maps]
     if _size(means) <= most:
         return means, "All layers and heads are averaged, because they would not fit into a page."
     raise ConfigError(
@@ -77,15 +77,15 @@ def fit(maps: Sequence[AttentionMap], most: int = MOST_BYTES) -> tuple[list[Atte
 
 
 def _size(maps: Iterable[AttentionMap]) -> int:
-    return sum(one.weights.size for one in maps)
+    return sum(attention.weights.size for attention in maps)
 
 
 def _mean_heads(attention: AttentionMap) -> AttentionMap:
     layers = [attention.layer(number).mean() for number in range(len(attention.layers))]
-    hidden = [one.hidden for one in layers if one.hidden is not None]
+    hidden = [layer.hidden for layer in layers if layer.hidden is not None]
     return replace(
         layers[0],
-        weights=np.concatenate([one.weights for one in layers]),
+        weights=np.concatenate([layer.weights for layer in layers]),
         hidden=np.concatenate(hidden) if hidden else None,
         layers=attention.layers,
     )

@@ -1,4 +1,4 @@
-"""Attention rollout: looks followed down through the layers (Abnar and Zuidema 2020).
+"""Attention rollout: attention followed down through the layers to the input tokens (Abnar and Zuidema 2020).
 
 A layer's state is half what it was and half what the layer looked at; the heads of a layer are averaged. Multiplying
 these half-and-half matrices from the first layer up says how much of each last state comes from each input token.
@@ -8,7 +8,7 @@ the target tokens it has read. In each layer first its self-attention mixes both
 look at the source adds half, as what the encoder's own rollout says of the states it looked at. The two shares of a
 position sum to one; a cross map shows the share over source tokens, scaled to sum to one.
 
-What rollout leaves out: values, projections, feed-forward layers and norms. It follows the looks, not the numbers.
+What rollout leaves out: values, projections, feed-forward layers and norms. It follows weights, not vectors.
 """
 
 import numpy as np

@@ -76,12 +76,12 @@ class BeamTree:
     @cached_property
     def children(self) -> dict[int | None, list[int]]:
         """The places of what continues each node, likeliest first; under None those that begin."""
-        found: dict[int | None, list[int]] = {}
+        children: dict[int | None, list[int]] = {}
         for place, node in enumerate(self.nodes):
-            found.setdefault(node.parent, []).append(place)
-        for places in found.values():
+            children.setdefault(node.parent, []).append(place)
+        for places in children.values():
             places.sort(key=lambda place: -self.nodes[place].total)
-        return found
+        return children
 
     @cached_property
     def best_rank(self) -> list[int | None]:
@@ -100,19 +100,19 @@ class BeamTree:
 
     def path(self, place: int) -> list[int]:
         """The places from the first token to this one."""
-        found = [place]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
+        places = [place]
+        while (parent := self.nodes[places[-1]].parent) is not None:
+            places.append(parent)
+        return places[::-1]
 
     @property
     def summary(self) -> str:
         """`7 steps, 63 candidates: 31 kept, 5 ended, 27 pruned`."""
         counts = Counter(node.fate for node in self.nodes)
-        told = ", ".join(f"{counts[fate]:,} {fate}" for fate in REASONS if counts[fate])
+        fates = ", ".join(f"{counts[fate]:,} {fate}" for fate in REASONS if counts[fate])
         more = f" ({self.folded:,} not shown)" if self.folded else ""
         counted = f"{_plural(self.steps, 'step')}, {_plural(len(self.nodes) + self.folded, 'candidate')}{more}"
-        return f"{counted}: {told}" if told else counted
+        return f"{counted}: {fates}" if fates else counted
 
     def as_dict(self, most: int = MOST_NODES) -> dict[str, Any]:
         """What view/beam.js draws."""
@@ -168,14 +168,27 @@ def beam_tree(
     pieces = _pieces(record, spell)
     nodes: list[Node] = []
     places: dict[tuple[int, int], int] = {}  # (step, place in the beam before it) -> the node that stands there
-    for one in record:
-        parent = places.get((one.step, one.parent))
-        if parent is None and one.step:
-            raise DataError(f"a record of a search continues place {one.parent} at step {one.step}, where nothing is")
-        if one.place is not None:
-            places[one.step + 1, one.place] = len(nodes)
-        piece = pieces[one.token]
-        nodes.append(Node(one.step, parent, one.token, piece, one.log_prob, one.total, one.fate, one.rule))
+    for candidate in record:
+        parent = places.get((candidate.step, candidate.parent))
+        if parent is None and candidate.step:
+            raise DataError(
+                f"a record of a search continues place {candidate.parent} at step {candidate.step}, where nothing is"
+            )
+        if candidate.place is not None:
+            places[candidate.step + 1, candidate.place] = len(nodes)
+        piece = pieces[candidate.token]
+        nodes.append(
+            Node(
+                candidate.step,
+                parent,
+                candidate.token,
+                piece,
+                candidate.log_prob,
+                candidate.total,
+                candidate.fate,
+                candidate.rule,
+            )
+        )
     following: dict[int | None, list[int]] = {}
     for place, node in enumerate(nodes):
         following.setdefault(node.parent, []).append(place)
@@ -191,7 +204,7 @@ def _plural(count: int, thing: str) -> str:
 
 
 def _pieces(record: "Sequence[Considered]", spell: Spell) -> dict[int, str]:
-    ids = sorted({one.token for one in record} - {EOS})
+    ids = sorted({candidate.token for candidate in record} - {EOS})
     return dict(zip(ids, spell(ids), strict=True)) | {EOS: END}
 
 

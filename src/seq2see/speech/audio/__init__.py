@@ -67,18 +67,18 @@ class AudioConfig(BaseModel):
 
 def read(path: Path, rate: int) -> Samples:
     """(samples,) mono in -1..1 at this rate, whatever the file was recorded at."""
-    samples, found = _decoded(path)
-    if found < _SLOWEST:
-        raise DataError(f"recorded at {found:,} Hz; speech needs at least {_SLOWEST:,} Hz", path=path)
-    if len(samples) < _SHORTEST * found:
-        length = f"{len(samples) / found:.3f} s long" if len(samples) else "empty"
+    samples, recorded_rate = _decoded(path)
+    if recorded_rate < _SLOWEST:
+        raise DataError(f"recorded at {recorded_rate:,} Hz; speech needs at least {_SLOWEST:,} Hz", path=path)
+    if len(samples) < _SHORTEST * recorded_rate:
+        length = f"{len(samples) / recorded_rate:.3f} s long" if len(samples) else "empty"
         raise DataError(f"the recording is {length}; at least {_SHORTEST:g} s are needed", path=path)
     if not np.isfinite(samples).all():
         raise DataError("the recording has samples that are not numbers", path=path)
     mono: Samples = samples.mean(axis=1, dtype=np.float32)
     if np.abs(mono).max() < _SILENT:
         raise DataError("the recording is silent", path=path)
-    return resampled(mono, found, rate)
+    return resampled(mono, recorded_rate, rate)
 
 
 def _decoded(path: Path) -> tuple[Samples, int]:

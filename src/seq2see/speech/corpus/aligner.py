@@ -1,8 +1,8 @@
 """Where each letter is said in a recording, found while training from letters and recordings alone.
 
-A small net foretells the rough spectrum of each letter; the best way through all letters in order is found by dynamic
+A small net predicts the rough spectrum of each letter; the best path through all letters in order is found by dynamic
 programming (Viterbi, as hidden Markov models are trained; Kim 2020 calls it monotonic alignment search), and the net
-learns from the frames it was given. The way is shown to the decoder's attention, which has to find it without the
+learns from the frames of its letters. The path is shown to the decoder's attention, which has to find it without the
 recording. When training is over nobody asks the aligner any more.
 
 Letters: B batch, S letters, F frames, T decoder steps of r frames.
@@ -25,8 +25,8 @@ _SLOPE = 0.2  # how far from the diagonal, as a share of the utterance, is still
 class AlignerOutput(NamedTuple):
     """What the aligner made of a batch."""
 
-    way: Tensor  # (B, F) the letter of each frame
-    error: Tensor  # how badly the sound of the letters was foretold; to be learned from
+    letters: Tensor  # (B, F) the place of the letter that each frame belongs to
+    error: Tensor  # how badly the sound of the letters was predicted; to be learned from
 
 
 class Aligner(nn.Module):
@@ -49,16 +49,16 @@ class Aligner(nn.Module):
         self.scale.copy_((frames @ self.cosines).std(dim=0).clamp(min=1e-3))
 
     def forward(self, letters: Tensor, mel: Tensor, frames: Tensor) -> AlignerOutput:
-        """(B, S), (B, F, mels), (B,) frames that count -> what was said where, and how badly it was foretold."""
+        """(B, S), (B, F, mels), (B,) frames that count -> each frame's letter, and how badly it was predicted."""
         inside = (torch.arange(mel.size(1), device=mel.device) < frames[:, None]).unsqueeze(-1).to(mel.dtype)
         cepstra = mel @ self.cosines / self.scale
         mean = (cepstra * inside).sum(dim=1) / frames[:, None]
         rough = (cepstra - mean.unsqueeze(1)) * inside
         sound = self._sound(letters, mean)
-        way = best_way(_fit(rough, sound) + _diagonal(letters, frames, mel.size(1)).to(mel), letters, frames)
-        foretold = sound.gather(1, way.to(mel.device).unsqueeze(-1).expand(-1, -1, _CEPSTRA))
-        error = ((rough - foretold).abs() * inside).sum() / (inside.sum() * _CEPSTRA)
-        return AlignerOutput(way, error)
+        path = best_path(_fit(rough, sound) + _diagonal(letters, frames, mel.size(1)).to(mel), letters, frames)
+        predicted = sound.gather(1, path.to(mel.device).unsqueeze(-1).expand(-1, -1, _CEPSTRA))
+        error = ((rough - predicted).abs() * inside).sum() / (inside.sum() * _CEPSTRA)
+        return AlignerOutput(path, error)
 
     def _sound(self, letters: Tensor, mean: Tensor) -> Tensor:
         """(B, S), (B, cepstra) -> (B, S, cepstra)."""
@@ -66,8 +66,8 @@ class Aligner(nn.Module):
         x = self.embedding(letters) + self.voice(mean).unsqueeze(1)
         for spelled in self.spelled:
             x = F.relu(spelled(x, present))
-        made: Tensor = self.sound(x)
-        return made
+        sound: Tensor = self.sound(x)
+        return sound
 
 
 def _cosines(mels: int) -> Tensor:
@@ -84,17 +84,17 @@ def _fit(rough: Tensor, sound: Tensor) -> Tensor:
 
 
 def _diagonal(letters: Tensor, frames: Tensor, length: int) -> Tensor:
-    """(B, F, S): how likely a place is before anything was heard."""
+    """(B, F, S): the prior: speech goes along the diagonal."""
     sizes = (letters != 0).sum(dim=1)
     t = (torch.arange(length, device=letters.device)[None, :, None] + 0.5) / frames[:, None, None]
     s = (torch.arange(letters.size(1), device=letters.device)[None, None, :] + 0.5) / sizes[:, None, None]
     return -((t - s) ** 2) / (2 * _SLOPE**2)
 
 
-def best_way(fit: Tensor, letters: Tensor, frames: Tensor) -> Tensor:
-    """(B, F, S) log-likelihoods -> (B, F): the letter of each frame on the best way, from the first letter to the last.
+def best_path(fit: Tensor, letters: Tensor, frames: Tensor) -> Tensor:
+    """(B, F, S) log-likelihoods -> (B, F): the letter of each frame on the best path, from first to last.
 
-    A recording of fewer frames than letters has no such way; it goes along the diagonal.
+    A recording of fewer frames than letters has no such path; it goes along the diagonal.
     """
     stayed = _stayed(fit.detach().cpu().double().numpy())
     sizes = (letters != 0).sum(dim=1)
@@ -102,7 +102,7 @@ def best_way(fit: Tensor, letters: Tensor, frames: Tensor) -> Tensor:
 
 
 def _stayed(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(B, F, S) -> where the best way to (frame, letter) came from the same letter rather than the one before."""
+    """(B, F, S) -> where the best path to (frame, letter) came from the same letter rather than the one before."""
     batch, length, letters = logs.shape
     stayed = np.ones((batch, length, letters), dtype=bool)
     best = np.full((batch, letters), -np.inf)
@@ -118,18 +118,18 @@ def _stayed(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _back(stayed: NDArray[np.bool_], frames: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     batch, length, _ = stayed.shape
     rows, place = np.arange(batch), sizes - 1
-    way = np.empty((batch, length), dtype=np.int64)
+    path = np.empty((batch, length), dtype=np.int64)
     for frame in range(length - 1, -1, -1):
-        way[:, frame] = place
+        path[:, frame] = place
         place = np.where((frame < frames) & ~stayed[rows, frame, place], place - 1, place)
     short = frames < sizes
-    way[short] = np.arange(length) * sizes[short, None] // np.maximum(frames[short, None], 1)
-    return np.clip(way, 0, sizes[:, None] - 1)
+    path[short] = np.arange(length) * sizes[short, None] // np.maximum(frames[short, None], 1)
+    return np.clip(path, 0, sizes[:, None] - 1)
 
 
-def shares(way: Tensor, letters: int, reduction: int) -> Tensor:
+def shares(path: Tensor, letters: int, reduction: int) -> Tensor:
     """(B, F) letters of the frames -> (B, T, S): what share of a step's frames each letter has."""
-    hot = F.one_hot(way, letters).to(torch.float32)
+    hot = F.one_hot(path, letters).to(torch.float32)
     return hot.unflatten(1, (-1, reduction)).mean(dim=2)
 
 

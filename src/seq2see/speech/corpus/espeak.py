@@ -35,10 +35,10 @@ class Manner(NamedTuple):
 
 def program() -> str:
     """Where espeak-ng is, or one sentence that says how to get it."""
-    found = shutil.which("espeak-ng")
-    if found is None:
+    path = shutil.which("espeak-ng")
+    if path is None:
         raise DataError("the program espeak-ng is needed and was not found: apt-get install espeak-ng")
-    return found
+    return path
 
 
 @lru_cache(maxsize=1)
@@ -66,8 +66,8 @@ def say(text: str, manner: Manner, rate: int) -> audio.Samples:
 def phonemes(text: str) -> str:
     """The text in the International Phonetic Alphabet, stress marks included; read as Korean if it has any Hangul."""
     language: Language = "ko" if _HANGUL.search(text) else "en"
-    said = _run(["-q", "--ipa", "-v", _VOICES[language], "--stdin"], text)
-    return re.sub(r"\s+", " ", _SWITCH.sub("", said)).strip()
+    ipa = _run(["-q", "--ipa", "-v", _VOICES[language], "--stdin"], text)
+    return re.sub(r"\s+", " ", _SWITCH.sub("", ipa)).strip()
 
 
 def _run(arguments: list[str], text: str) -> str:

@@ -48,10 +48,10 @@ class Letters:
     @classmethod
     def fit(cls, texts: Iterable[str], config: LettersConfig) -> "Letters":
         """The alphabet of these texts."""
-        found = {letter for text in texts for letter in spelled(text, config)}
-        if not found:
+        letters = {letter for text in texts for letter in spelled(text, config)}
+        if not letters:
             raise DataError("the texts are empty: there are no letters to learn")
-        return cls(sorted(found), config)
+        return cls(sorted(letters), config)
 
     @property
     def size(self) -> int:

@@ -71,19 +71,19 @@ def record(
 
     digests   SHA-256 of the recordings; those of a built-in corpus follow from their names
     """
-    described = [[one.name, one.text, digests.get(one.audio, "")] for one in utterances]
+    described = [[utterance.name, utterance.text, digests.get(utterance.audio, "")] for utterance in utterances]
     wanted = {"utterances": described, "audio": config.model_dump(mode="json")}
     stored = _stored(path, wanted)
     if stored is None:
         mels = []
-        for one in utterances:
-            mels.append(spectrogram(one.audio, config).numpy().astype(np.float16))
+        for utterance in utterances:
+            mels.append(spectrogram(utterance.audio, config).numpy().astype(np.float16))
             counting(1)
         stored = np.concatenate(mels), np.cumsum([len(mel) for mel in mels])
         _store(path, wanted, *stored)
     frames, ends = stored
-    every = Recordings([one.text for one in utterances], [letters.ids(one.text) for one in utterances], frames, ends)
-    return _without(every, longest)
+    texts = [utterance.text for utterance in utterances]
+    return _without(Recordings(texts, [letters.ids(text) for text in texts], frames, ends), longest)
 
 
 def spectrogram(path: Path, config: AudioConfig) -> Tensor:

@@ -12,7 +12,6 @@ trains may look at them, but for the number of words that orders a curriculum.
 """
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -27,7 +26,7 @@ from seq2see.speech.corpus import teacher
 from seq2see.speech.corpus.espeak import Language
 
 Say = Callable[[str], None]
-Progress = Callable[[int, int], None]
+Advance = Callable[[int, int], None]
 """Told how many utterances of how many are rendered."""
 
 METADATA = "metadata.csv"
@@ -35,7 +34,6 @@ _BUILTIN = "builtin:"
 _LANGUAGES: dict[str, tuple[Language, ...]] = {"espeak": ("en", "ko"), "espeak-en": ("en",), "espeak-ko": ("ko",)}
 MOST_UTTERANCES = 1_000_000  # of a corpus: the list of them is held
 _HELD_OUT = 20  # one text of so many
-_SAY_EVERY = 5.0  # seconds
 _SOUNDS = Path("/usr/share/asterisk/sounds/en_US_f_Allison")
 _TRANSCRIPTS = Path("/usr/share/doc/asterisk-core-sounds-en/core-sounds-en.txt.gz")
 
@@ -58,7 +56,7 @@ def read_corpus(
     *,
     cache: Path | None = None,
     say: Say = _quiet,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
     encoding: str | None = None,
 ) -> tuple[list[Utterance], list[Utterance]]:
     """(to train on, held out). `say` hears one line at a time; `progress` is for a bar while utterances are made."""
@@ -66,12 +64,12 @@ def read_corpus(
         return _builtin(name.removeprefix(_BUILTIN), cache, say, progress)
     path = Path(name)
     if path.is_dir():
-        found = list(at_most(MOST_UTTERANCES, _ljspeech(path, encoding), "recordings", path))
+        utterances = list(at_most(MOST_UTTERANCES, _ljspeech(path, encoding), "recordings", path))
     elif path.is_file():
-        found = list(at_most(MOST_UTTERANCES, _tsv(path, encoding), "recordings", path))
+        utterances = list(at_most(MOST_UTTERANCES, _tsv(path, encoding), "recordings", path))
     else:
         raise DataError("no such corpus; give an LJSpeech folder, a TSV of recordings, or builtin:espeak", path=path)
-    return _told(found, path, say)
+    return _split_and_report(utterances, path, say)
 
 
 def references(test: Sequence[Utterance]) -> list[Utterance]:
@@ -103,7 +101,7 @@ def _next_of_another_text(test: Sequence[Utterance]) -> list[Utterance]:
 
 
 def _builtin(
-    name: str, cache: Path | None, say: Say, progress: Progress | None
+    name: str, cache: Path | None, say: Say, progress: Advance | None
 ) -> tuple[list[Utterance], list[Utterance]]:
     kind, wanted = read_settings(name)
     known = (*_LANGUAGES, "asterisk")
@@ -118,7 +116,7 @@ def _builtin(
     default = teacher.TeacherSettings
     plan = teacher.plan(default(_LANGUAGES[kind], wanted.get("count", default.count), wanted.get("seed", default.seed)))
     folder = (cache or teacher.cache_folder()) / f"espeak-{teacher.fingerprint(plan)}"
-    teacher.render(plan, folder, say, progress or _lines(say))
+    teacher.render(plan, folder, say, progress)
     made = [_made(folder, planned) for planned in plan]
     return (
         [utterance for utterance in made if utterance.name.startswith("train-")],
@@ -130,24 +128,10 @@ def _made(folder: Path, planned: teacher.Planned) -> Utterance:
     return Utterance(folder / f"{planned.name}.wav", planned.text, planned.name, planned.labels())
 
 
-def _lines(say: Say) -> Progress:
-    """Progress as a line every few seconds."""
-    began = told = time.monotonic()
-
-    def advance(done: int, total: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > _SAY_EVERY or done == total:
-            told = now
-            say(f"espeak-ng: {done:,} of {total:,} utterances ({done / max(now - began, 1e-9):,.0f} a second)")
-
-    return advance
-
-
-def _told(found: list[Utterance], path: Path, say: Say) -> tuple[list[Utterance], list[Utterance]]:
+def _split_and_report(utterances: list[Utterance], path: Path, say: Say) -> tuple[list[Utterance], list[Utterance]]:
     """Splits, and says how many there are and at which rate they were recorded."""
-    train, held_out = _split(found, path)
-    rate = audio.rate_of(found[0].audio)
+    train, held_out = _split(utterances, path)
+    rate = audio.rate_of(utterances[0].audio)
     say(
         f"{path}: {len(train):,} utterances to train on, {len(held_out):,} held out; recorded at {rate:,} Hz"
         f" (nothing above {rate // 2:,} Hz is in them)"
@@ -155,8 +139,8 @@ def _told(found: list[Utterance], path: Path, say: Say) -> tuple[list[Utterance]
     return train, held_out
 
 
-def _split(found: Sequence[Utterance], path: Path) -> tuple[list[Utterance], list[Utterance]]:
-    texts = {utterance.text for utterance in found}
+def _split(utterances: Sequence[Utterance], path: Path) -> tuple[list[Utterance], list[Utterance]]:
+    texts = {utterance.text for utterance in utterances}
     if len(texts) < 2:
         raise DataError(f"has {len(texts)} texts; at least two are needed, one to train on and one to test", path=path)
     hashes = {text: hash_of(text) for text in texts}
@@ -164,8 +148,8 @@ def _split(found: Sequence[Utterance], path: Path) -> tuple[list[Utterance], lis
     if not chosen or chosen == texts:
         chosen = {min(texts, key=hashes.__getitem__)}
     return (
-        [utterance for utterance in found if utterance.text not in chosen],
-        [utterance for utterance in found if utterance.text in chosen],
+        [utterance for utterance in utterances if utterance.text not in chosen],
+        [utterance for utterance in utterances if utterance.text in chosen],
     )
 
 
@@ -219,7 +203,7 @@ def _asterisk(cache: Path | None, say: Say) -> tuple[list[Utterance], list[Utter
         raise RunError(f"{folder}: cannot be made ({error.strerror or error})") from None
     out = folder / "asterisk.tsv"
     asterisk_tsv(_SOUNDS, out)
-    return _told(list(_tsv(out)), out, say)
+    return _split_and_report(list(_tsv(out)), out, say)
 
 
 def asterisk_tsv(folder: Path, out: Path, transcripts: Path = _TRANSCRIPTS) -> int:
@@ -248,6 +232,6 @@ _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 def _spoken(text: str) -> str | None:
     """A prompt as it is read, or None if one cannot tell from its letters."""
-    spelled = re.sub(r"(?<!\d)\d(?!\d)", lambda found: _DIGITS[int(found.group())], text)
+    spelled = re.sub(r"(?<!\d)\d(?!\d)", lambda match: _DIGITS[int(match.group())], text)
     plain = re.sub(r"\s+", " ", re.sub(r"[\"“”]", "", spelled)).strip()
     return plain if re.fullmatch(r"[A-Za-z ,.?!'’;:-]*[A-Za-z][A-Za-z ,.?!'’;:-]*", plain) else None

@@ -107,12 +107,12 @@ def cache_folder() -> Path:
 
 def fingerprint(planned: Iterable[Planned]) -> str:
     """Of everything that decides what is heard: the utterances, the rate, and the version of espeak-ng."""
-    lines = [json.dumps(one, ensure_ascii=False) for one in planned]
+    lines = [json.dumps(utterance, ensure_ascii=False) for utterance in planned]
     return blake2b("\n".join([espeak.version(), str(RATE), *lines]).encode(), digest_size=6).hexdigest()
 
 
 def render(
-    planned: Sequence[Planned], folder: Path, say: Callable[[str], None], progress: Callable[[int, int], None]
+    planned: Sequence[Planned], folder: Path, say: Callable[[str], None], progress: Callable[[int, int], None] | None
 ) -> None:
     """The folder holds a recording of each, and the plan when all are there; what was rendered before is kept."""
     if (folder / _PLAN).exists():
@@ -122,21 +122,22 @@ def render(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"{folder}: cannot be made ({error.strerror or error})") from None
-    missing = [one for one in planned if not (folder / f"{one.name}.wav").exists()]
+    missing = [utterance for utterance in planned if not (folder / f"{utterance.name}.wav").exists()]
     say(f"espeak-ng says {len(missing):,} utterances, kept in {folder}")
     _render(missing, folder, progress)
-    lines = [json.dumps(one._asdict(), ensure_ascii=False) for one in planned]
+    lines = [json.dumps(utterance._asdict(), ensure_ascii=False) for utterance in planned]
     write_file(folder / _PLAN, ("\n".join(lines) + "\n").encode())
 
 
-def _render(missing: Sequence[Planned], folder: Path, progress: Callable[[int, int], None]) -> None:
+def _render(missing: Sequence[Planned], folder: Path, progress: Callable[[int, int], None] | None) -> None:
     """Threads are enough: the work is done by the child processes. An error or Ctrl-C drops what has not begun."""
     pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
     try:
-        waiting = [pool.submit(_record, one, folder) for one in missing]
-        for done, one in enumerate(as_completed(waiting), start=1):
-            one.result()
-            progress(done, len(missing))
+        futures = [pool.submit(_record, utterance, folder) for utterance in missing]
+        for done, future in enumerate(as_completed(futures), start=1):
+            future.result()
+            if progress is not None:
+                progress(done, len(missing))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -149,9 +150,9 @@ def read_plan(folder: Path) -> list[Planned]:
     """What the folder holds."""
     path = folder / _PLAN
     try:
-        found: list[dict[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        planned = [Planned(one["name"], one["text"], Manner(*one["manner"])) for one in found]
-        if not all(isinstance(part, str) for one in planned for part in (one.name, one.text)):
+        rows: list[dict[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        planned = [Planned(row["name"], row["text"], Manner(*row["manner"])) for row in rows]
+        if not all(isinstance(part, str) for utterance in planned for part in (utterance.name, utterance.text)):
             raise TypeError
         return planned
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -62,12 +62,12 @@ def _fitted(known: Array, classes: NDArray[np.int64], count: int, asked: Array) 
 
 def read_styles(weights: Array, texts: Sequence[str], labels: Sequence[Mapping[str, str | float]]) -> list[ReadOut]:
     """Voice, pitch and speed, where they are known; a whisper has no pitch."""
-    found = []
+    read_outs = []
     for name in ("voice", "pitch", "speed"):
         places = [
             n for n, one in enumerate(labels) if name in one and not (name == "pitch" and one.get("voice") == "whisper")
         ]
         chosen = [str(labels[n][name]) for n in places]
-        told = read_out(weights[places], [texts[n] for n in places], chosen, name) if places else None
-        found += [] if told is None else [told]
-    return found
+        read = read_out(weights[places], [texts[n] for n in places], chosen, name) if places else None
+        read_outs += [] if read is None else [read]
+    return read_outs

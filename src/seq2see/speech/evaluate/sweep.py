@@ -57,8 +57,8 @@ class Sweep:
     @property
     def pitch_change(self) -> float:
         """Cents from the first weight to the last if it goes one way all along, else 0."""
-        found = self.intervals
-        return found[-1] if found and steady(found, _STEADY_CENTS) else 0.0
+        cents = self.intervals
+        return cents[-1] if cents and steady(cents, _STEADY_CENTS) else 0.0
 
     @property
     def pace_change(self) -> float:
@@ -91,23 +91,23 @@ def sweep(
         raise ConfigError("a sweep needs a text to say")
     heads, many = voice.model.style.mean.shape
     chosen = [(head, token) for head in (range(heads) if by_head else [None]) for token in range(many)]
-    found = []
+    sweeps = []
     for place, (head, token) in enumerate(chosen):
         points = tuple(_point(voice, texts, style, head, token, weight) for weight in weights)
-        found.append(Sweep(token, head, points))
+        sweeps.append(Sweep(token, head, points))
         advance(place + 1, len(chosen))
-    return found
+    return sweeps
 
 
 def _point(
     voice: Voice, texts: Sequence[str], style: AttentionMap | None, head: int | None, token: int, weight: float
 ) -> Point:
     name = token if head is None else (head, token)
-    said = list(voice.speak_all(texts, style=style, tokens={name: weight}))
-    pitches = [middle_pitch(f0(one.samples, one.rate)) for one in said]
+    spoken = list(voice.speak_all(texts, style=style, tokens={name: weight}))
+    pitches = [middle_pitch(f0(speech.samples, speech.rate)) for speech in spoken]
     voiced = [pitch for pitch in pitches if pitch is not None]
-    pitch = float(np.median(voiced)) if 2 * len(voiced) > len(said) else None
-    return Point(weight, pitch, sum(one.seconds for one in said))
+    pitch = float(np.median(voiced)) if 2 * len(voiced) > len(spoken) else None
+    return Point(weight, pitch, sum(speech.seconds for speech in spoken))
 
 
 def table(sweeps: Sequence[Sweep]) -> list[list[str]]:

@@ -3,7 +3,7 @@
     letters (B, S) ─▶ encoder ─▶ memory (B, S, M) + style ─▶ attention GRU ⟲ ─▶ two residual GRUs ─▶ frames ─▶ post-net
 
 Letters: B batch, S letters, T decoder steps, r frames that each step makes (reduction), F = T r frames.
-While training no step waits for another if attention is told where to look (aligner.py). Else only the attention GRU
+While training no step waits for another if there is an alignment to follow (aligner.py). Else only the attention GRU
 has to go step by step: what stands behind it feeds nothing back to it but the frames, which are known then.
 """
 
@@ -70,7 +70,7 @@ class DecodedFrames(NamedTuple):
     stop: Tensor  # (B, T) logits: the utterance is over before this step
     weights: Tensor  # (B, T, S)
     style: Tensor | None  # (B, heads, tokens)
-    gist: Tensor | None  # (B, mels + 1): mean spectrum and how slowly, from the style alone
+    summary: Tensor | None  # (B, mels + 1): mean spectrum and pace, predicted from the style alone
 
 
 class SynthesizedMel(NamedTuple):
@@ -85,10 +85,10 @@ class DecoderState(NamedTuple):
     """Where the decoder stands between two steps."""
 
     query: Tensor  # (B, D) the attention GRU
-    context: Tensor  # (B, M) what it heard last
-    history: Tensor  # of the attention
-    first: Tensor  # (1, B, D) the residual GRUs
-    second: Tensor
+    context: Tensor  # (B, M) of the step before
+    history: Tensor  # of the attention: its earlier weights
+    first: Tensor  # (1, B, D) the first residual GRU
+    second: Tensor  # (1, B, D)
 
 
 class PreNet(nn.Module):
@@ -116,7 +116,7 @@ class MelDecoder(nn.Module):
         self.attention = _attention(config, units, memory)
         self.joined = nn.Linear(units + memory, units)
         self.first, self.second = (nn.GRU(units, units, batch_first=True) for _ in range(2))
-        # What was heard goes to the frames directly as well, so that letters and style are learned before the GRUs are.
+        # The context goes to the frames directly as well, so that letters and style are learned before the GRUs are.
         self.frames = nn.Linear(units + memory, config.reduction * mels)
         self.stop = nn.Linear(units + memory, 1)
         nn.init.constant_(self.frames.bias, _LEVEL)
@@ -124,86 +124,92 @@ class MelDecoder(nn.Module):
 
     def start(self, prepared: Prepared) -> DecoderState:
         batch, _, _, memory = prepared.values.shape
-        zeros = prepared.values.new_zeros(batch, self.listening.hidden_size)
-        rest = zeros.unsqueeze(0)
-        return DecoderState(zeros, prepared.values.new_zeros(batch, memory), self.attention.begin(prepared), rest, rest)
+        query = prepared.values.new_zeros(batch, self.listening.hidden_size)
+        context = prepared.values.new_zeros(batch, memory)
+        residual = query.unsqueeze(0)
+        return DecoderState(query, context, self.attention.begin(prepared), residual, residual)
 
-    def listen(self, previous: Tensor, prepared: Prepared, standing: DecoderState) -> tuple[DecoderState, Tensor]:
-        """One step of the part that feeds itself: (B, prenet) -> the new standing, weights (B, 1, 1, S)."""
-        inputs = torch.cat([previous, standing.context], dim=1).unsqueeze(1)
-        query = self.listening(inputs, standing.query.unsqueeze(0))[0].squeeze(1)
-        context, weights = self.attention.attend(query.unsqueeze(1), prepared, history=standing.history)
+    def attend(self, previous: Tensor, prepared: Prepared, state: DecoderState) -> tuple[DecoderState, Tensor]:
+        """One step of the part that feeds itself: (B, prenet) -> the new state, weights (B, 1, 1, S)."""
+        inputs = torch.cat([previous, state.context], dim=1).unsqueeze(1)  # (B, 1, prenet + M)
+        query = self.listening(inputs, state.query.unsqueeze(0))[0]  # (B, 1, D)
+        context, weights = self.attention.attend(query, prepared, history=state.history)  # (B, 1, M), (B, 1, 1, S)
         assert weights is not None
         if not self.training and self.sharpening != 1:
             weights = sharpened(weights, self.sharpening)
-            context = torch.matmul(weights, prepared.values).squeeze(1)
-        history = self.attention.remember(standing.history, weights)
-        return standing._replace(query=query, context=context.squeeze(1), history=history), weights
+            context = torch.matmul(weights, prepared.values).squeeze(1)  # (B, 1, M)
+        history = self.attention.remember(state.history, weights)
+        return state._replace(query=query.squeeze(1), context=context.squeeze(1), history=history), weights
 
-    def say(self, heard: Tensor, standing: DecoderState) -> tuple[Tensor, Tensor, DecoderState]:
-        """Any number of steps behind it: (B, T, D + M) -> frames (B, T r, mels), stop (B, T), the new standing."""
-        x = self.joined(heard)
-        once, first = self.first(x, standing.first)
-        x = x + once
-        twice, second = self.second(x, standing.second)
-        x = x + twice
-        both = torch.cat([x, heard[..., -standing.context.size(1) :]], dim=-1)
-        frames = self.frames(both).unflatten(-1, (self.reduction, self.mels)).flatten(1, 2)
-        return frames, self.stop(both).squeeze(-1), standing._replace(first=first, second=second)
+    def decode(self, attended: Tensor, state: DecoderState) -> tuple[Tensor, Tensor, DecoderState]:
+        """The part behind attention, any number of steps: query and context (B, T, D + M) -> frames (B, T r, mels),
+        stop (B, T), the new state."""
+        x = self.joined(attended)  # (B, T, D)
+        residual, first = self.first(x, state.first)
+        x = x + residual
+        residual, second = self.second(x, state.second)
+        x = x + residual
+        context = attended[..., -state.context.size(1) :]  # (B, T, M)
+        outputs = torch.cat([x, context], dim=-1)  # (B, T, D + M)
+        frames = self.frames(outputs).unflatten(-1, (self.reduction, self.mels))  # (B, T, r, mels)
+        stop = self.stop(outputs).squeeze(-1)  # (B, T)
+        return frames.flatten(1, 2), stop, state._replace(first=first, second=second)
 
-    def told(
-        self, previous: Tensor, prepared: Prepared, way: Tensor, alone: Tensor | None = None
+    def forced(
+        self, previous: Tensor, prepared: Prepared, alignment: Tensor, own: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The same as `forward`, but where each step looks is told, (B, T, S), so that no step waits for another.
+        """The same as `forward` along a given alignment (B, T, S), so that no step waits for another.
 
-        The weights are what attention would answer at each step, had it looked as told until then. Rows of the batch
-        that are `alone`, (B,) True, are told that instead in a second round: the truth with the faults that attention
-        makes, as it will meet them when it speaks.
+        The weights are what attention would answer at each step, had it followed the alignment until then. Rows of the
+        batch that are `own`, (B,) True, follow these weights instead, in a second pass: the truth with the faults that
+        attention makes, as it will meet them when it speaks.
         """
-        shown = self.prenet(previous)
-        if alone is not None and bool(alone.any()):
-            way = way.index_put((alone,), self._would(shown[alone], _chosen(prepared, alone), way[alone]))
-        query, context, weights = self._follow(shown, prepared, way)
-        frames, stop, _ = self.say(torch.cat([query, context], dim=-1), self.start(prepared))
+        inputs = self.prenet(previous)  # (B, T, prenet)
+        if own is not None and bool(own.any()):
+            answered = self._own_alignment(inputs[own], _chosen(prepared, own), alignment[own])
+            alignment = alignment.index_put((own,), answered)
+        query, context, weights = self._attend_along(inputs, prepared, alignment)
+        frames, stop, _ = self.decode(torch.cat([query, context], dim=-1), self.start(prepared))
         return frames, stop, weights
 
     @torch.no_grad()
-    def _would(self, shown: Tensor, prepared: Prepared, way: Tensor) -> Tensor:
-        """(B, T, S): where attention itself would look at each step next to this way."""
-        return sharpened(self._follow(shown, prepared, way)[2], self.sharpening)
+    def _own_alignment(self, inputs: Tensor, prepared: Prepared, alignment: Tensor) -> Tensor:
+        """(B, T, S): where attention itself would look at each step beside this alignment."""
+        return sharpened(self._attend_along(inputs, prepared, alignment)[2], self.sharpening)
 
-    def _follow(self, shown: Tensor, prepared: Prepared, way: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, T, prenet), a way (B, T, S) -> queries (B, T, D), contexts (B, T, M), what attention would answer."""
-        batch, steps, letters = way.shape
-        context = torch.matmul(way, prepared.values[:, 0])
-        query, _ = self.listening(torch.cat([shown, F.pad(context[:, :-1], (0, 0, 1, 0))], dim=-1))
-        earlier = F.pad(way[:, :-1], (0, 0, 1, 0))
+    def _attend_along(self, inputs: Tensor, prepared: Prepared, alignment: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, T, prenet), (B, T, S) -> queries (B, T, D), contexts (B, T, M), attention's own weights (B, T, S)."""
+        batch, steps, letters = alignment.shape
+        context = torch.matmul(alignment, prepared.values[:, 0])  # (B, T, M)
+        before = F.pad(context[:, :-1], (0, 0, 1, 0))  # (B, T, M) of the step before
+        query, _ = self.listening(torch.cat([inputs, before], dim=-1))  # (B, T, D)
+        earlier = F.pad(alignment[:, :-1], (0, 0, 1, 0))  # (B, T, S)
         history = torch.stack([earlier, earlier.cumsum(dim=1)], dim=2).view(batch * steps, 1, 2, letters)
-        rows = query.reshape(batch * steps, 1, -1)
-        _, weights = self.attention.attend(rows, _repeated(prepared, steps), history=history)
+        queries = query.reshape(batch * steps, 1, -1)  # (B T, 1, D): every step is a row of its own
+        _, weights = self.attention.attend(queries, _repeated(prepared, steps), history=history)
         assert weights is not None
         return query, context, weights.view(batch, steps, letters)
 
     def forward(self, previous: Tensor, prepared: Prepared) -> tuple[Tensor, Tensor, Tensor]:
         """Known frames (B, T, mels), one before each step -> frames (B, T r, mels), stop (B, T), weights (B, T, S)."""
-        standing = self.start(prepared)
-        heard, rows = [], []
-        for row in self.prenet(previous).unbind(dim=1):
-            standing, weights = self.listen(row, prepared, standing)
-            heard += [standing.query, standing.context]
+        state = self.start(prepared)
+        attended, rows = [], []
+        for inputs in self.prenet(previous).unbind(dim=1):  # (B, prenet)
+            state, weights = self.attend(inputs, prepared, state)
+            attended += [state.query, state.context]
             rows.append(weights)
-        both = torch.cat(heard, dim=1).unflatten(1, (len(rows), -1))
-        frames, stop, _ = self.say(both, standing)
+        steps = torch.cat(attended, dim=1).unflatten(1, (len(rows), -1))  # (B, T, D + M)
+        frames, stop, _ = self.decode(steps, state)
         return frames, stop, torch.cat(rows, dim=2).squeeze(1)
 
     def step(
-        self, previous: Tensor, prepared: Prepared, standing: DecoderState
+        self, previous: Tensor, prepared: Prepared, state: DecoderState
     ) -> tuple[Tensor, Tensor, Tensor, DecoderState]:
-        """The frame before (B, mels) -> frames (B, r, mels), stop (B,), weights (B, S), the new standing."""
-        standing, weights = self.listen(self.prenet(previous), prepared, standing)
-        heard = torch.cat([standing.query, standing.context], dim=1).unsqueeze(1)
-        frames, stop, standing = self.say(heard, standing)
-        return frames, stop.squeeze(1), weights[:, 0, 0], standing
+        """The frame before (B, mels) -> frames (B, r, mels), stop (B,), weights (B, S), the new state."""
+        state, weights = self.attend(self.prenet(previous), prepared, state)
+        attended = torch.cat([state.query, state.context], dim=1).unsqueeze(1)  # (B, 1, D + M)
+        frames, stop, state = self.decode(attended, state)
+        return frames, stop.squeeze(1), weights[:, 0, 0], state
 
 
 def sharpened(weights: Tensor, sharpening: float) -> Tensor:
@@ -279,7 +285,7 @@ class Tacotron(nn.Module):
             raise ShapeError(
                 f"letters have shape {tuple(letters.shape)}; expected (B, S), each row with a letter or more"
             )
-        x = self.prenet(self.embedding(letters))
+        x = self.prenet(self.embedding(letters))  # (B, S, encoder)
         return self.norm(self.encoder(x, (letters != 0).sum(dim=1)) + self.skip(x))
 
     def forward(
@@ -289,27 +295,30 @@ class Tacotron(nn.Module):
         lengths: Tensor,
         crops: Tensor | None = None,
         withheld: Tensor | None = None,
-        way: Tensor | None = None,
-        alone: Tensor | None = None,
+        alignment: Tensor | None = None,
+        own: Tensor | None = None,
     ) -> DecodedFrames:
         """Teacher forcing: the true frames are known, and fed where they are not withheld.
 
-        letters    (B, S)
-        mel        (B, F, mels) the truth; F a multiple of the reduction
-        lengths    (B,) frames that count; behind them the post-net sees nothing
-        crops      (B, crop, mels) of a reference, for a voice with style
-        withheld   (B, T) True: the frame before this step is not shown to the decoder
-        way        (B, T, S) where to look, or None: where attention itself looks
-        alone      (B,) of those that are told: True for looking where attention would look next to the way
+        letters     (B, S)
+        mel         (B, F, mels) the truth; F a multiple of the reduction
+        lengths     (B,) frames that count; behind them the post-net sees nothing
+        crops       (B, crop, mels) of a reference, for a voice with style
+        withheld    (B, T) True: the frame before this step is not shown to the decoder
+        alignment   (B, T, S) where to look, or None: where attention itself looks
+        own         (B,) with an alignment: True for looking where attention would look beside it
         """
+        # vector (B, M), style (B, heads, tokens)
         vector, style = (None, None) if self.style is None or crops is None else self.style(crops)
         prepared = self._prepared(letters, vector)
         previous = self._previous(mel, withheld)
-        made = self.decoder(previous, prepared) if way is None else self.decoder.told(previous, prepared, way, alone)
-        frames, stop, weights = made
+        if alignment is None:
+            frames, stop, weights = self.decoder(previous, prepared)
+        else:
+            frames, stop, weights = self.decoder.forced(previous, prepared, alignment, own)
         refined = self.postnet(frames, _present(lengths, frames))
-        gist = None if self.style is None or vector is None else self.style.gist(vector)
-        return DecodedFrames(frames, refined, stop, weights, style, gist)
+        summary = None if self.style is None or vector is None else self.style.gist(vector)
+        return DecodedFrames(frames, refined, stop, weights, style, summary)
 
     @torch.inference_mode()
     def speak(
@@ -340,13 +349,14 @@ class Tacotron(nn.Module):
 
         limits (B,) most steps, last (B,) the place of the end mark.
         """
-        standing = self.decoder.start(prepared)
-        previous = prepared.values.new_zeros(len(limits), self.config.audio.mels)
+        state = self.decoder.start(prepared)
+        previous = prepared.values.new_zeros(len(limits), self.config.audio.mels)  # (B, mels)
         running, rested = torch.ones_like(limits, dtype=torch.bool), torch.zeros_like(limits)
         frames, stops, rows = [], [], []
         for step in range(int(limits.max())):
-            made, stop, weights, standing = self.decoder.step(previous, prepared, standing)
-            rested = (rested + 1) * (weights.gather(1, last.unsqueeze(1)).squeeze(1) > 0.5)
+            made, stop, weights, state = self.decoder.step(previous, prepared, state)
+            at_end = weights.gather(1, last.unsqueeze(1)).squeeze(1)  # (B,) weight of the end mark
+            rested = (rested + 1) * (at_end > 0.5)
             stop = stop.masked_fill(rested > _RESTED, float("inf"))
             frames.append(made)
             stops.append(stop)

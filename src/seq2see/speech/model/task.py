@@ -32,7 +32,7 @@ _ALIGNER = 0.1  # weight of the aligner's own loss; nothing else learns from it
 Rows = NDArray[np.int64]
 
 
-class Lesson(NamedTuple):
+class SpeechBatch(NamedTuple):
     """One batch."""
 
     rows: Rows  # (B,) which utterances
@@ -44,7 +44,7 @@ class Lesson(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exam:
+class HeldOut:
     """What a validation says: texts that were not trained on, each with a reference of another text for its style."""
 
     recordings: Recordings
@@ -56,11 +56,18 @@ class VoiceTask:
     """Implements training.loop.Task for Tacotron."""
 
     def __init__(
-        self, model: Tacotron, recordings: Recordings, exam: Exam, *, seed: int, samples: Path, device: torch.device
+        self,
+        model: Tacotron,
+        recordings: Recordings,
+        held_out: HeldOut,
+        *,
+        seed: int,
+        samples: Path,
+        device: torch.device,
     ) -> None:
         self.model = model
         self.recordings = recordings
-        self.exam = exam
+        self.held_out = held_out
         self.seed = seed
         self.samples = samples
         self.device = device
@@ -78,9 +85,9 @@ class VoiceTask:
         self.total = total
         self._starts = [0]
 
-    def batches(self, epoch: int, first: int) -> Iterator[Lesson]:
+    def batches(self, epoch: int, first: int) -> Iterator[SpeechBatch]:
         for rows in self.order(epoch)[first:]:
-            yield self.lesson(rows)
+            yield self.batch(rows)
 
     def count(self, epoch: int) -> int:
         return len(self.order(epoch))
@@ -116,7 +123,7 @@ class VoiceTask:
                 start = place
         return cuts
 
-    def lesson(self, rows: Rows) -> Lesson:
+    def batch(self, rows: Rows) -> SpeechBatch:
         r = self.model.config.reduction
         mels = [self.recordings.mel(int(row)) for row in rows]
         lengths = torch.tensor([len(mel) for mel in mels])
@@ -125,24 +132,24 @@ class VoiceTask:
         for place, mel in enumerate(mels):
             padded[place, : len(mel)] = mel
         letters = padded_ids([self.recordings.ids[int(row)] for row in rows])
-        return Lesson(rows, letters, padded, lengths, steps, self._paces[torch.from_numpy(rows)])
+        return SpeechBatch(rows, letters, padded, lengths, steps, self._paces[torch.from_numpy(rows)])
 
-    def positions(self, item: Lesson) -> int:
+    def positions(self, item: SpeechBatch) -> int:
         return int(item.steps.sum()) * self.model.config.reduction
 
-    def pairs(self, item: Lesson) -> Sequence[int]:
+    def pairs(self, item: SpeechBatch) -> Sequence[int]:
         return [int(row) for row in item.rows]
 
     # ----- loss
 
-    def loss(self, item: Lesson, step: int) -> Loss:
+    def loss(self, item: SpeechBatch, step: int) -> Loss:
         self.step = step
         done = step / self.total
         crops = None if self.model.style is None else self._crops(item)
         withheld = curriculum.withhold(self.lessons, done, len(item.rows), item.mel.size(1) // self._r)
-        heard = self._hear(item) if self.lessons.aligned else None
-        way = None if heard is None else self._shares(heard, item)
-        alone = torch.rand(len(item.rows)) < self.lessons.alone
+        aligned = self._align(item) if self.lessons.aligned else None
+        alignment = None if aligned is None else self._shares(aligned, item)
+        own = torch.rand(len(item.rows)) < self.lessons.alone
         on = self.device
         frames = item.steps * self._r
         spoken: DecodedFrames = self.model(
@@ -151,33 +158,33 @@ class VoiceTask:
             frames.to(on),
             None if crops is None else crops.to(on),
             withheld.to(on),
-            way,
-            alone.to(on),
+            alignment,
+            own.to(on),
         )
         parts = self._parts(item, spoken, step)
-        if heard is not None and way is not None:
-            missed = aligner.missed(spoken.weights, way, item.steps.to(on))
-            parts |= {"aligned": self.lessons.aligned * missed, "aligner": _ALIGNER * heard.error}
+        if aligned is not None and alignment is not None:
+            missed = aligner.missed(spoken.weights, alignment, item.steps.to(on))
+            parts |= {"aligned": self.lessons.aligned * missed, "aligner": _ALIGNER * aligned.error}
         if self.model.style is not None and spoken.style is not None and step > 0:  # 0: only being timed
             self.model.style.follow(spoken.style)
         total = torch.stack(list(parts.values())).sum() * self.positions(item)
         return Loss(total, {name: float(value.detach()) for name, value in parts.items()})
 
-    def _hear(self, item: Lesson) -> aligner.AlignerOutput:
+    def _align(self, item: SpeechBatch) -> aligner.AlignerOutput:
         """Where the letters of a batch are said."""
         on = self.device
-        heard: aligner.AlignerOutput = self.model.aligner(item.letters.to(on), item.mel.to(on), item.lengths.to(on))
-        return heard
+        aligned: aligner.AlignerOutput = self.model.aligner(item.letters.to(on), item.mel.to(on), item.lengths.to(on))
+        return aligned
 
-    def _shares(self, heard: aligner.AlignerOutput, item: Lesson) -> Tensor:
+    def _shares(self, aligned: aligner.AlignerOutput, item: SpeechBatch) -> Tensor:
         """(B, T, S): the same as shares of each step's frames."""
-        return aligner.shares(heard.way, item.letters.size(1), self._r).to(self.device)
+        return aligner.shares(aligned.letters, item.letters.size(1), self._r).to(self.device)
 
     @property
     def _r(self) -> int:
         return self.model.config.reduction
 
-    def _crops(self, item: Lesson) -> Tensor:
+    def _crops(self, item: SpeechBatch) -> Tensor:
         """(B, crop, mels): a stretch of each recording, anew in every update."""
         assert self.model.style is not None
         crop = self.model.style.config.crop
@@ -185,8 +192,8 @@ class VoiceTask:
         wide = F.pad(item.mel, (0, 0, 0, max(0, crop - item.mel.size(1))))
         return torch.stack([mel[start : start + crop] for mel, start in zip(wide, starts.tolist(), strict=True)])
 
-    def _parts(self, item: Lesson, spoken: DecodedFrames, step: int) -> dict[str, Tensor]:
-        """Everything that is asked of it, each a mean."""
+    def _parts(self, item: SpeechBatch, spoken: DecodedFrames, step: int) -> dict[str, Tensor]:
+        """The parts of the loss, each a mean."""
         mel, steps = item.mel.to(self.device), item.steps.to(self.device)
         within = torch.arange(spoken.stop.size(1), device=self.device) < steps[:, None]  # (B, T)
         counted = within.repeat_interleave(self._r, dim=1).unsqueeze(-1).to(mel.dtype)
@@ -203,8 +210,8 @@ class VoiceTask:
             parts["diagonal"] = weight * off
         if spoken.style is not None and self.lessons.tokens:
             parts["tokens"] = -self.lessons.tokens * spread(spoken.style)
-        if spoken.gist is not None and self.lessons.gist:
-            parts["gist"] = self.lessons.gist * _gist_loss(spoken.gist, item)
+        if spoken.summary is not None and self.lessons.gist:
+            parts["gist"] = self.lessons.gist * _summary_loss(spoken.summary, item)
         return parts
 
     # ----- validation
@@ -212,36 +219,37 @@ class VoiceTask:
     def validate(self) -> Validation:
         """Free running on texts that were not trained on; the fixed sentences are written as sound."""
         self.model.eval()
-        said = self._say_exam()
-        scores = _marks(said, [self.exam.recordings.mel(place) for place in range(len(said))])
+        utterances = self._speak_held_out()
+        scores = _scores(utterances, [self.held_out.recordings.mel(place) for place in range(len(utterances))])
         return Validation(scores, self._keep_samples())
 
-    def _say_exam(self) -> list[SynthesizedMel]:
-        recordings, said = self.exam.recordings, []
+    def _speak_held_out(self) -> list[SynthesizedMel]:
+        recordings = self.held_out.recordings
+        utterances: list[SynthesizedMel] = []
         for first in range(0, len(recordings), _SPOKEN_AT_ONCE):
             places = range(first, min(first + _SPOKEN_AT_ONCE, len(recordings)))
             letters = padded_ids([recordings.ids[place] for place in places]).to(self.device)
-            said += self.model.speak(letters, self._styles(places))
-        return said
+            utterances += self.model.speak(letters, self._styles(places))
+        return utterances
 
     @torch.inference_mode()
     def _styles(self, places: Sequence[int]) -> Tensor | None:
         style = self.model.style
         if style is None:
             return None
-        return torch.stack([style.weigh(self.exam.references.mel(place).to(self.device)) for place in places])
+        return torch.stack([style.weigh(self.held_out.references.mel(place).to(self.device)) for place in places])
 
     def _keep_samples(self) -> list[tuple[str, str, str]]:
         """The fixed sentences in the mean style, RUN/samples/step-00000500-1.wav."""
         self.samples.mkdir(parents=True, exist_ok=True)
         config = self.model.config.audio
         kept = []
-        letters = padded_ids([ids for _, ids in self.exam.sentences]).to(self.device)
-        for number, (one, (text, _)) in enumerate(
-            zip(self.model.speak(letters), self.exam.sentences, strict=True), start=1
+        letters = padded_ids([ids for _, ids in self.held_out.sentences]).to(self.device)
+        for number, (utterance, (text, _)) in enumerate(
+            zip(self.model.speak(letters), self.held_out.sentences, strict=True), start=1
         ):
             path = self.samples / f"step-{self.step:08d}-{number}.wav"
-            samples = audio.griffin_lim(one.mel.cpu(), config)
+            samples = audio.griffin_lim(utterance.mel.cpu(), config)
             audio.write(path, samples, config.rate)
             kept.append((text, f"{len(samples) / config.rate:.2f} s", str(path)))
         return kept
@@ -249,8 +257,8 @@ class VoiceTask:
 
 def padded_ids(ids: Sequence[Sequence[int]]) -> Tensor:
     """(B, S), zeros behind the end."""
-    longest = max(len(one) for one in ids)
-    return torch.tensor([[*one, *[0] * (longest - len(one))] for one in ids])
+    longest = max(len(row) for row in ids)
+    return torch.tensor([[*row, *[0] * (longest - len(row))] for row in ids])
 
 
 def _distance(made: Tensor, mel: Tensor, counted: Tensor) -> Tensor:
@@ -264,27 +272,27 @@ def _stop_loss(stop: Tensor, steps: Tensor, within: Tensor) -> Tensor:
     return F.binary_cross_entropy_with_logits(stop[within], over[within].to(stop.dtype))
 
 
-def _gist_loss(gist: Tensor, item: Lesson) -> Tensor:
-    """(B, mels + 1) against what the recordings themselves say; no label is needed."""
+def _summary_loss(summary: Tensor, item: SpeechBatch) -> Tensor:
+    """(B, mels + 1), mean spectrum and pace, against those of the recordings; no label is needed."""
     spectrum = item.mel.sum(dim=1) / item.lengths[:, None]
-    spectrum, paces = spectrum.to(gist.device), item.paces.to(gist.device)
-    return (gist[:, :-1] - spectrum).abs().mean() + (gist[:, -1] - paces).abs().mean()
+    spectrum, paces = spectrum.to(summary.device), item.paces.to(summary.device)
+    return (summary[:, :-1] - spectrum).abs().mean() + (summary[:, -1] - paces).abs().mean()
 
 
-def _marks(said: Sequence[SynthesizedMel], truth: Sequence[Tensor]) -> dict[str, float]:
+def _scores(utterances: Sequence[SynthesizedMel], truth: Sequence[Tensor]) -> dict[str, float]:
     """Means over utterances; `loss` sums up what can go wrong, for choosing the best weights."""
-    distances = [_warped(one.mel.cpu(), mel) for one, mel in zip(said, truth, strict=True)]
-    ratios = [len(one.mel) / len(mel) for one, mel in zip(said, truth, strict=True)]
+    distances = [_warped(utterance.mel.cpu(), mel) for utterance, mel in zip(utterances, truth, strict=True)]
+    ratios = [len(utterance.mel) / len(mel) for utterance, mel in zip(utterances, truth, strict=True)]
     duration = float(np.mean([abs(np.log(ratio)) for ratio in ratios]))
-    stopped = float(np.mean([one.stopped for one in said]))
+    stopped = float(np.mean([utterance.stopped for utterance in utterances]))
     distance = float(np.mean(distances))
     return {
         "loss": distance + 0.05 * duration + 0.1 * (1 - stopped),
         "mel": distance,
         "duration": duration,
         "stopped": stopped,
-        "focus": float(np.mean([float(one.weights.amax(dim=1).mean()) for one in said])),
-        "forward": float(np.mean([_forward(one.weights) for one in said])),
+        "focus": float(np.mean([float(utterance.weights.amax(dim=1).mean()) for utterance in utterances])),
+        "forward": float(np.mean([_forward(utterance.weights) for utterance in utterances])),
     }
 
 

@@ -23,7 +23,7 @@ from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
 from seq2see.formats.documents.writing import new_file
 from seq2see.formats.remarks import TSV_HEADER, Problem, Remark
-from seq2see.session.claim import Claim, Note, Written
+from seq2see.session.files.claim import Claim, Note, Written
 
 _SECONDS = 2.0  # between two notes of how much is done; a process that is killed loses no more than that
 _SHARE = 0.05  # of the time, at most, is spent on notes
@@ -275,8 +275,8 @@ class OrderedOutput:
         with suppress(RunError):  # a full disk, which is being reported already; the note before this one holds
             self._save(self._sink)
         self._sink.close()
-        told = f"{self._kept:,} {self.unit} are done and kept in {self._sink.part}; go on with: {self._go_on}"
-        print(f"seq2see: {told}", file=sys.stderr)
+        kept = f"{self._kept:,} {self.unit} are done and kept in {self._sink.part}; go on with: {self._go_on}"
+        print(f"seq2see: {kept}", file=sys.stderr)
 
 
 class _Stream:

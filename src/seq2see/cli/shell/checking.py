@@ -16,6 +16,23 @@ def check_run(*paths: Path | str) -> None:
             raise RunError(f"{path}: {NOT_A_RUN}")
 
 
+def check_translator(*paths: Path | str) -> None:
+    """The same of runs that translate; a voice is another thing."""
+    from seq2see import atomic
+    from seq2see.runs.commit import place_of
+    from seq2see.runs.config import CONFIG, VOICE
+
+    check_run(*paths)
+    for path in map(Path, paths):
+        try:
+            saved = atomic.read_json(place_of(path, CONFIG))
+        except (OSError, ValueError):  # said when it is loaded
+            continue
+        model = saved.get("model") if isinstance(saved, dict) else None
+        if isinstance(model, dict) and model.get("family") == VOICE:
+            raise RunError(f"{path}: is a voice; use `seq2see speak {path}`")
+
+
 def check_training(settings: Mapping[str, Any], out: Path, base: Path | None) -> None:
     """Settings as a recipe has them: what they name is there, and the folder they would fill is free."""
     from seq2see.models.names import FAMILIES, SIZES, check_family, known_size

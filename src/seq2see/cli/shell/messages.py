@@ -1,4 +1,4 @@
-"""What is said on standard error: one line, with the program's name before it, and safe for a terminal."""
+"""Messages on standard error: one line, with the program's name before it, and safe for a terminal."""
 
 import sys
 

@@ -1,0 +1,5 @@
+"""`seq2see translate`."""
+
+from seq2see.cli.translate.command import translate
+
+__all__ = ["translate"]
