@@ -109,7 +109,7 @@ def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
         if side.tags >= _TAGS:
             often = max(5, round(0.002 * profile.pairs))
             text = f"characters{in_jamo}, and whole words seen {often} times"
-            return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo}, text)
+            return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, "byte_fallback": True}, text)
         return SidePieces({"scheme": "char", "jamo": jamo, **no_bytes}, f"characters{in_jamo}: short strings")
     scale = profile.pairs / max(1, min(profile.pairs, COUNTED))
     wanted = 5 * math.sqrt(words * scale)

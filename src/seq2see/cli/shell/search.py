@@ -37,6 +37,7 @@ def read_search(
     from pydantic import ValidationError
 
     from seq2see.search import SearchConfig
+    from seq2see.settings import setting_error
 
     changed = _parse(changes or (), options, SearchConfig.model_fields)
     if "sample" in options and not settings.get("sample"):
@@ -48,10 +49,7 @@ def read_search(
     try:
         return SearchConfig.model_validate({**settings, **changed})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = str(first.get("ctx", {}).get("error", "")) or f"{where} = {first['input']!r}: {first['msg'].lower()}"
-        raise ConfigError(what) from None
+        raise setting_error(error, SearchConfig) from None
 
 
 def _parse(changes: Sequence[str], options: Mapping[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,247 @@
+"""Settings from the pairs and the time: what the rules choose for which pairs, what wins over them, what is said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seq2see.data.profile import COUNTED, Profile, profile
+from seq2see.errors import DataError
+from seq2see.formats import Pair
+from seq2see.runs import folder
+from seq2see.training import auto
+from seq2see.training.auto import Budget, Choice
+from seq2see.training.reporting import SilentReporter
+from seq2see.training.run import new_config, train_run
+
+LETTERS = "abcdefghijklmnop"
+WORDS = [f"{a}{b}{c}" for a in LETTERS for b in LETTERS for c in LETTERS[:4]]
+PHONES = [(word, " ".join(word.upper())) for word in WORDS]
+INFLECTION = [(f"{word}{word}en V;PST", f"{word}{word}te") for word in WORDS]
+TOPICS = ("the dog", "a cat", "my friend", "his sister", "our teacher", "that old man")
+ENGLISH = [f"{topic} sees {other} in town {n}th" for n in range(30) for topic in TOPICS for other in TOPICS]
+ENGLISH = [f"{text} at house{line}" for line, text in enumerate(ENGLISH)]
+GERMAN = [(text, text.replace("sees", "sieht").replace("in town", "in der stadt")) for text in ENGLISH]
+KOREAN = [(text, f"{text[:3]} 도시에서 그를 봅니다 {number}") for number, text in enumerate(ENGLISH)]
+
+
+def made(pairs: list[tuple[str, str]]) -> Profile:
+    return profile(Pair(source, target, line) for line, (source, target) in enumerate(pairs, start=1))
+
+
+def settings_of(pairs: list[tuple[str, str]], **given: Any) -> dict[str, Any]:
+    config = new_config({"data": {"train": ["pairs.tsv"]}, **given})
+    return auto.decide_data(config, made(pairs)).config.model_dump()
+
+
+def times(pairs: int, factor: int) -> Profile:
+    """A profile of sentences as if there were so many more of them."""
+    seen = made(GERMAN)
+    return Profile(pairs * factor, seen.source, seen.target, seen.common_characters, seen.copied)
+
+
+# ----- pieces and family
+
+
+def test_words_and_phones_are_cut_each_in_their_own_way() -> None:
+    settings = settings_of(PHONES)
+    assert settings["model"]["family"] == "rnnsearch"
+    assert settings["tokenizer"]["source"]["scheme"] == "char"
+    assert settings["tokenizer"]["target"]["scheme"] == "word"
+    assert not settings["data"]["shared_vocabulary"]
+    assert settings["data"]["invented"] == 0
+
+
+def test_tags_stay_whole_and_stems_are_invented() -> None:
+    settings = settings_of(INFLECTION)
+    assert settings["tokenizer"]["source"]["scheme"] == "word"
+    assert settings["tokenizer"]["source"]["byte_fallback"]  # stems fall apart into characters
+    assert settings["data"]["invented"] == len(INFLECTION)
+
+
+def test_sentences_in_one_script_share_their_subwords() -> None:
+    settings = settings_of(GERMAN)
+    assert settings["data"]["shared_vocabulary"]
+    assert settings["tokenizer"]["scheme"] == "bpe"
+    assert settings["tokenizer"]["vocabulary"] == 1000
+
+
+def test_korean_is_spelled_in_jamo() -> None:
+    settings = settings_of(
+        [
+            (source, "".join(chr(0xAC00 + 37 * n) for n in range(i, i + 9)) + " " + target)
+            for i, (source, target) in enumerate(KOREAN)
+        ]
+    )
+    assert settings["tokenizer"]["target"]["jamo"]
+    assert not settings["tokenizer"]["source"].get("jamo")
+    assert not settings["data"]["shared_vocabulary"]
+
+
+def test_many_sentences_are_for_a_transformer() -> None:
+    choice = auto.choose_family(times(20_000, 1))
+    assert choice.settings == {"model.family": "transformer"}
+    assert auto.choose_family(made(GERMAN)).settings == {"model.family": "rnnsearch"}
+
+
+@pytest.mark.parametrize(("pairs", "pieces"), [(5_000, 1000), (29_000, 4000), (150_000, 8000), (5_000_000, 32_000)])
+def test_more_words_more_pieces(pairs: int, pieces: int) -> None:
+    seen = made(GERMAN)
+    side = replace(seen.source, word_tokens=12 * min(pairs, COUNTED))
+    scaled = Profile(pairs, side, side, 0.0, 0.0)
+    assert auto.choose_pieces(scaled).settings["tokenizer.vocabulary"] == pieces
+
+
+# ----- what a person gave wins
+
+
+def test_what_was_given_stays() -> None:
+    settings = settings_of(PHONES, tokenizer={"scheme": "bpe"}, model={"family": "luong"})
+    assert settings["model"]["family"] == "luong"
+    assert settings["tokenizer"]["source"]["scheme"] is None
+    assert settings["tokenizer"]["scheme"] == "bpe"
+
+
+def test_only_what_was_chosen_is_said_and_kept() -> None:
+    config = new_config({"data": {"train": ["pairs.tsv"]}, "training": {"warmup": 7}})
+    choice = Choice("rate", {"training.learning_rate": 0.5, "training.warmup": 50}, "as a test")
+    decided = auto.apply(config, [choice, Choice("warm-up", {"training.warmup": 9}, "not said"), None])
+    assert (decided.config.training.learning_rate, decided.config.training.warmup) == (0.5, 7)
+    assert decided.lines == ["rate: as a test"]
+    assert decided.config.chosen == {"training.learning_rate": "as a test"}
+
+
+# ----- size, batch, rate, validations
+
+
+def test_the_largest_model_that_sees_the_pairs_often_enough() -> None:
+    speeds = {"base": 100.0, "small": 1000.0, "tiny": 4000.0}
+    for seconds, size in ((100.0, "tiny"), (4_000.0, "small"), (40_000.0, "base")):
+        budget = Budget(30_000, 300_000, seconds)
+        assert auto.choose_size(times(30_000, 1), budget, speeds.__getitem__).settings == {"model.size": size}
+
+
+def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
+    def speed(size: str) -> float:
+        assert size != "base"
+        return 100.0
+
+    auto.choose_size(times(30_000, 1), Budget(30_000, 300_000, 60.0), speed)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 60.0, 900.0, 86_400.0])
+@pytest.mark.parametrize("pieces", [20, 5_000, 2_000_000])
+@pytest.mark.parametrize("family", ["rnnsearch", "transformer", "bytenet"])
+def test_whatever_the_time_everything_fits_into_it(seconds: float, pieces: int, family: str) -> None:
+    seen = made(PHONES)
+    _, plan = auto.choose_batch(seen, Budget(1000, pieces, seconds), 2000.0)
+    assert plan.updates is not None
+    rate = auto.choose_rate(family, "tiny", plan, tuned=False).settings
+    validation = auto.choose_validation(seen, plan, limit=seconds, cost=0.5).settings
+    assert 1 <= rate["training.warmup"] <= max(1, plan.updates // 10)
+    assert rate["training.schedule"] == "linear"
+    assert 1 <= validation["training.validate_every"] <= max(25, plan.updates)
+    assert plan.updates / validation["training.validate_every"] * 0.5 <= max(0.5, 0.1 * seconds)
+    assert plan.batch <= max(256, pieces // 20)
+
+
+def test_without_a_limit_it_goes_on_until_validation_stops_improving() -> None:
+    seen = made(PHONES)
+    _, plan = auto.choose_batch(seen, Budget(1000, 20_000), 0.0)
+    assert auto.choose_rate("rnnsearch", "tiny", plan, tuned=False).settings["training.schedule"] == "plateau"
+    assert auto.choose_validation(seen, plan, limit=None, cost=0.0).settings["training.patience"] < 20
+
+
+def test_pairs_that_are_seen_often_are_hidden_more() -> None:
+    seen = made(PHONES)
+    dropouts = []
+    for seconds in (10.0, 100.0, 1000.0):
+        _, plan = auto.choose_batch(seen, Budget(1000, 20_000, seconds), 2000.0)
+        choice = auto.choose_regularisation(seen, plan, encoder=True, subwords=False)
+        dropouts.append(choice.settings["model.dropout"])
+        assert choice.settings["model.encoder.dropout"] == dropouts[-1]
+    assert dropouts == sorted(dropouts)
+    assert dropouts[0] < dropouts[-1]
+
+
+# ----- whole runs
+
+
+class Lines(SilentReporter):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def write(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    return path
+
+
+def test_a_run_says_and_keeps_what_it_chose(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "pairs.tsv", PHONES)
+    reporter = Lines()
+    settings = {"data": {"train": [str(pairs)]}, "training": {"steps": 3, "threads": 1}}
+    train_run(new_config(settings), tmp_path / "run", reporter)
+    saved = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert saved["model"]["family"] == "rnnsearch"
+    assert saved["tokenizer"]["target"]["scheme"] == "word"
+    assert saved["training"]["steps"] == 3
+    assert "given" not in saved
+    for name, reason in saved["chosen"].items():
+        assert any(line.endswith(reason) for line in reporter.lines), name
+    run = folder.load_run(tmp_path / "run")
+    assert run.tokenizers[0].decode(run.tokenizers[0].ids_batch(["abc"])[0]) == "abc"
+
+
+def test_a_plan_trains_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "pairs.tsv", PHONES)
+    reporter = Lines()
+    settings = {"data": {"train": [str(pairs)]}, "training": {"time_limit": 60.0, "threads": 1}}
+    ended = train_run(new_config(settings), tmp_path / "run", reporter, plan_only=True)
+    assert ended.progress.step == 0
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+    assert any("updates" in line and "about" in line for line in reporter.lines)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("one", "eins")],
+        [("same", "same")] * 3,
+        [(word, word) for word in WORDS[:200]],
+        [("x " * 2500, "y " * 2500), *PHONES[:50]],
+        [("나는 학생입니다", "I am a student .")] * 5,
+        [("\x01\x02", "\u200b?")] * 5,
+    ],
+    ids=["one pair", "one pair three times", "both sides equal", "a line of 5,000", "Korean", "no letters"],
+)
+def test_odd_pairs_train(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
+    path = write(tmp_path / "pairs.tsv", pairs)
+    settings = {"data": {"train": [str(path)]}, "training": {"steps": 2, "threads": 1}}
+    train_run(new_config(settings), tmp_path / "run", SilentReporter())
+    assert folder.is_finished(tmp_path / "run")
+
+
+def test_one_side_empty_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "pairs.tsv", [("word", "")] * 5)
+    settings = {"data": {"train": [str(path)]}, "training": {"steps": 2, "threads": 1}}
+    with pytest.raises(DataError):
+        train_run(new_config(settings), tmp_path / "run", SilentReporter())
+    assert not (tmp_path / "run" / "config.json").exists()
+
+
+def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path) -> None:
+    path = write(tmp_path / "pairs.tsv", PHONES)
+    settings = {"data": {"train": [str(path)]}, "training": {"time_limit": 6.0, "threads": 1}}
+    ended = train_run(new_config(settings), tmp_path / "run", SilentReporter())
+    entries = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    rates = [entry["rate"] for entry in entries if "rate" in entry]
+    validated = [entry["step"] for entry in entries if "validation" in entry]
+    assert validated[-1] == ended.progress.step
+    assert ended.progress.best_step > 0
+    assert rates[-1] < 0.2 * max(rates)
