@@ -131,7 +131,8 @@ def test_every_recipe_runs_two_steps(recipe: Path, tsv: Path, tmp_path: Path, mo
 
 def test_resume_goes_on_and_can_train_longer(tsv: Path, tmp_path: Path) -> None:
     out, whole = tmp_path / "run", tmp_path / "whole"
-    common = ["--model", "rnnsearch", *FAST, "--set", "training.warmup=1"]
+    fixed = ("training.warmup=1", "training.schedule=constant", "model.dropout=0.1", "model.encoder.dropout=0.1")
+    common = ["--model", "rnnsearch", *FAST, *(word for setting in fixed for word in ("--set", setting))]
     assert seq2see("train", str(tsv), *common, "--out", str(out)) == 0
     assert seq2see("train", "--resume", "--out", str(out), "--set", "training.steps=4") == 0
     assert seq2see("train", str(tsv), *common, "--out", str(whole), "--set", "training.steps=4") == 0

@@ -25,7 +25,8 @@ SETTINGS: dict[str, Any] = {
         "size": "tiny",
         "embedding": 12,
         "hidden": 12,
-        "encoder": {"embedding": 12, "hidden": 6},
+        "dropout": 0.2,
+        "encoder": {"embedding": 12, "hidden": 6, "dropout": 0.2},
     },
     "tokenizer": {"scheme": "word", "byte_fallback": False},
     "training": {
@@ -37,6 +38,8 @@ SETTINGS: dict[str, Any] = {
         "ema": 0.9,
         "seed": 5,
         "warmup": 3,
+        "stop_metric": "loss",
+        "schedule": "inverse-sqrt",  # the same whatever the number of updates
     },
 }
 

@@ -159,7 +159,7 @@ def test_pairs_that_are_seen_often_are_hidden_more() -> None:
     dropouts = []
     for seconds in (10.0, 100.0, 1000.0):
         _, plan = auto.choose_batch(seen, Budget(1000, 20_000, seconds), 2000.0)
-        choice = auto.choose_regularisation(seen, plan, encoder=True, subwords=False)
+        choice = auto.choose_regularisation(seen, "rnnsearch", plan, subwords=False)
         dropouts.append(choice.settings["model.dropout"])
         assert choice.settings["model.encoder.dropout"] == dropouts[-1]
     assert dropouts == sorted(dropouts)

@@ -75,14 +75,18 @@ class SidePieces(NamedTuple):
     text: str
 
 
-def choose_pieces(profile: Profile) -> Choice:
-    """Each side by itself; one shared vocabulary where both sides are written in the same letters."""
-    shared = _shares_vocabulary(profile)
-    source = _pieces(profile.source, profile, profile.source.word_tokens)
-    target = _pieces(profile.target, profile, profile.target.word_tokens)
+def choose_pieces(profile: Profile, *, shared: bool | None = None, scheme: str | None = None) -> Choice:
+    """Each side by itself; one shared vocabulary where both sides are written in the same letters.
+
+    shared, scheme   what a person wants
+    """
+    if shared is None:
+        shared = scheme in (None, "bpe", "unigram") and _shares_vocabulary(profile)
+    source = _pieces(profile.source, profile, profile.source.word_tokens, scheme)
+    target = _pieces(profile.target, profile, profile.target.word_tokens, scheme)
     if shared:
         words = profile.source.word_tokens + profile.target.word_tokens
-        both = _pieces(profile.target, profile, words)
+        both = _pieces(profile.target, profile, words, scheme or (None if source == target else "bpe"))
         settings = {f"tokenizer.{name}": value for name, value in both.settings.items()}
         return Choice("pieces", settings | {"data.shared_vocabulary": True}, f"{both.text}, shared by both sides")
     if source.settings == target.settings:
@@ -98,14 +102,16 @@ def _shares_vocabulary(profile: Profile) -> bool:
     return both_sentences and profile.common_characters >= _SHARED_ALPHABET
 
 
-def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
+def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None) -> SidePieces:
     jamo = side.hangul > 0
     in_jamo = " in jamo" if jamo else ""
     no_bytes = {"byte_fallback": False}
-    if side.kind == "closed":
+    if scheme in ("char", "word", "byte"):
+        return SidePieces({"scheme": scheme, "jamo": jamo}, f"{scheme} pieces{in_jamo}")
+    if side.kind == "closed" and scheme is None:
         text = f"{side.word_types:,} whole words, each seen often"
         return SidePieces({"scheme": "word", "min_frequency": 1, **no_bytes}, text)
-    if side.kind == "string" and profile.spelled:
+    if side.kind == "string" and profile.spelled and scheme is None:
         if side.tags >= _TAGS:
             often = max(5, round(0.002 * profile.pairs))
             text = f"characters{in_jamo}, and whole words seen {often} times"
@@ -116,7 +122,7 @@ def _pieces(side: SideProfile, profile: Profile, words: int) -> SidePieces:
     count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
     jamo = jamo and side.syllables > count / 4
     text = f"{count:,} subwords{' in jamo' if jamo else ''} for {round(words * scale):,} words"
-    return SidePieces({"scheme": "bpe", "vocabulary": count, "jamo": jamo}, text)
+    return SidePieces({"scheme": scheme or "bpe", "vocabulary": count, "jamo": jamo}, text)
 
 
 def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> Choice | None:
@@ -231,16 +237,18 @@ def choose_rate(family: str, size: str, plan: Training, *, tuned: bool) -> Choic
     return Choice("rate", settings, reason)
 
 
-def choose_regularisation(profile: Profile, plan: Training, *, encoder: bool, subwords: bool) -> Choice:
-    """The more often the pairs are seen, the more is hidden from the model.
+_DROPOUTS = {
+    "convs2s": ("model.encoder.dropout", "model.decoder.dropout"),
+    **dict.fromkeys(RECURRENT, ("model.dropout", "model.encoder.dropout")),
+}
 
-    encoder    the family has an encoder with a dropout of its own;  subwords: merges can be left out
-    """
+
+def choose_regularisation(profile: Profile, family: str, plan: Training, *, subwords: bool) -> Choice:
+    """The more often the pairs are seen, the more is hidden from the model. subwords: merges can be left out."""
     dropout = 0.1 if plan.epochs < 8 else 0.2 if plan.epochs < 20 else 0.3
     smoothing = 0.05 if profile.spelled else 0.1
-    settings: dict[str, Any] = {"model.dropout": dropout, "training.label_smoothing": smoothing}
-    if encoder:
-        settings["model.encoder.dropout"] = dropout
+    settings: dict[str, Any] = dict.fromkeys(_DROPOUTS.get(family, ("model.dropout",)), dropout)
+    settings["training.label_smoothing"] = smoothing
     text = f"dropout {dropout}, label smoothing {smoothing}"
     if subwords and plan.epochs >= 10:
         settings["tokenizer.dropout"] = 0.1
@@ -275,8 +283,12 @@ class Decided(NamedTuple):
 
 def decide_data(config: RunConfig, profile: Profile) -> Decided:
     """Before vocabularies are learned."""
+    given = set(_given(config))
+    in_subwords = given & {"tokenizer.scheme", "tokenizer.vocabulary", "tokenizer.dropout"}
+    scheme = config.tokenizer.scheme if in_subwords else None
+    shared = config.data.shared_vocabulary if "data.shared_vocabulary" in given else None
     choices: list[Choice | None] = [
-        choose_pieces(profile),
+        choose_pieces(profile, shared=shared, scheme=scheme),
         choose_invented(profile),
         choose_length(profile),
         choose_valid_pairs(profile),
@@ -311,8 +323,7 @@ def decide_training(
     choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
     if config.base is None:
         subwords = all(side.scheme == "bpe" for side in config.tokenizer.sides)
-        encoder = family in (*RECURRENT, "convs2s")
-        choices.append(choose_regularisation(profile, plan, encoder=encoder, subwords=subwords))
+        choices.append(choose_regularisation(profile, family, plan, subwords=subwords))
         if family == "transformer" and config.data.shared_vocabulary:
             reason = "one set for source, target and output: the pieces are shared"
             choices.append(Choice("word vectors", {"model.tie": "all"}, reason))

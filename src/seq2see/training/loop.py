@@ -48,7 +48,9 @@ class Validation:
     samples: Sequence[tuple[str, str, str]] = ()  # source, reference, output
 
     def goodness(self, metric: str) -> float:
-        return -self.scores["loss"] if metric == "loss" else self.scores[metric]
+        """Higher is better; of equal scores, as while nothing is right yet, the one with the lower loss."""
+        loss = self.scores["loss"]
+        return -loss if metric == "loss" else self.scores[metric] - 1e-6 * min(loss, 1e3)
 
 
 class Task(Protocol[Item]):

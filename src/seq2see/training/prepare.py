@@ -18,7 +18,7 @@ from seq2see.data.store import Limits, Store
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
 from seq2see.runs.config import DataConfig, RunConfig
-from seq2see.runs.folder import TOKENIZERS, load_tokenizers
+from seq2see.runs.folder import TOKENIZERS, check_vocabularies, load_tokenizers
 from seq2see.runs.inputs import Input
 from seq2see.text import Tokenizer, train_pair
 
@@ -81,6 +81,8 @@ def prepare(config: RunConfig, out: Path, files: Sequence[Input], say: Say, coun
     """Trains the tokenizers and builds the stores of these data files, or takes those that are there and still fit."""
     train, valid = sources_of(config.data)
     tokenizers = make_tokenizers(config, train, out, say)
+    if "source_vocabulary" in config.model:  # not yet while its settings are being chosen
+        check_vocabularies(out, config, tokenizers)
     size = config.training.max_length
     guided = config.training.guided_alignment > 0
     print_key = _fingerprint(config, train, valid, out, files)

@@ -129,6 +129,7 @@ class TranslationSetup:
         """Measures this machine where there is a time limit: a few batches and translations of a fresh model."""
         files = inputs.describe(inputs.files_of(config.data))
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
+        inputs.check_unchanged(files)
         torch.set_num_threads(config.training.threads or 1)
         places = np.arange(len(prepared.train))
         pieces = int(np.maximum(prepared.train.source.lengths(places), prepared.train.target.lengths(places)).sum())
@@ -147,7 +148,6 @@ class TranslationSetup:
         self, config: RunConfig, out: Path, files: Sequence[inputs.Input], device: torch.device
     ) -> TranslationTask:
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
-        folder.check_vocabularies(out, config, prepared.tokenizers)
         model = _model(config, has_checkpoint=bool(checkpoint.paths(out / "checkpoints")))
         torch.set_num_threads(config.training.threads or torch.get_num_threads())
         return _task(config, model, prepared, device)
