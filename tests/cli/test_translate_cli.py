@@ -183,7 +183,9 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
 def test_a_reader_that_goes_away_is_no_bug(run: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("나는 학생\n" * 3000)
-    command = f"{sys.executable} -m seq2see translate {run} {source} --beam 1 --workers 1 --max-length 3 | head -1"
+    command = (
+        f"{sys.executable} -m seq2see translate {run} {source} --beam 1 --workers 1 --search max_length=3 | head -1"
+    )
     ended = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=600)
     assert ended.stderr == b""
     assert ended.stdout.count(b"\n") == 1

@@ -17,7 +17,8 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager, get_font
 
 from seq2see.look.draw import fonts
-from seq2see.look.draw.picture import Format, picture, render
+from seq2see.look.draw.picture import picture, render
+from seq2see.look.draw.picture_format import PictureFormat
 
 SCRIPTS = [
     ["나는"],
@@ -57,13 +58,13 @@ EMOJI = ["😀", "🚀", "👍🏽", "🇰🇷", "7️⃣", "👨‍👩‍👧"
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("emoji", EMOJI)
-def test_emoji_are_drawn_or_spelled_out_without_a_warning(form: Format, emoji: str) -> None:
+def test_emoji_are_drawn_or_spelled_out_without_a_warning(form: PictureFormat, emoji: str) -> None:
     file = render(random_map([[f"좋다{emoji}"], [emoji]], [[emoji, "ok"]]), form)
     assert file.startswith(FORMS[form])
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_glyph_that_no_font_has_would_be_noticed(form: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_glyph_that_no_font_has_would_be_noticed(form: PictureFormat, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the tests above rest on: matplotlib warns, in each kind of file, and a warning is an error here."""
     monkeypatch.setattr("seq2see.look.draw.picture.drawable", str)
     with pytest.warns(UserWarning, match="[Gg]lyph"):

@@ -106,7 +106,7 @@ def test_a_file_of_the_users_is_not_overwritten_by_pairs_from_memory(tmp_path: P
 
 
 def test_the_same_call_again_after_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seq2see.training import run
+    from seq2see.training import harness
 
     class Killed(BaseException): ...
 
@@ -115,7 +115,7 @@ def test_the_same_call_again_after_an_interruption(tmp_path: Path, monkeypatch: 
 
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(run.Trainer, "train", killed)
+        patch.setattr(harness.Trainer, "train", killed)
         with pytest.raises(Killed):
             train(PAIRS, out)
     assert (out / "config.json").exists()
