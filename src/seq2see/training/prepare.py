@@ -2,18 +2,17 @@
 
 import hashlib
 import json
-import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from seq2see import atomic
 from seq2see.data import store
 from seq2see.data.invented import find_stems, invent
-from seq2see.data.sources import BUILTIN, Sample, Source, first_pairs, parse_sources
+from seq2see.data.sources import Sample, Source, first_pairs, parse_sources
 from seq2see.data.store import Limits, Store
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
@@ -217,25 +216,6 @@ def make_tokenizers(config: RunConfig, train: list[Source], out: Path, say: Say)
 def _for_vocabulary(sources: list[Source]) -> Iterator[Pair]:
     for source in sources:
         yield from islice(source.pairs(), _TOKENIZER_PAIRS)
-
-
-def suited(data: DataConfig) -> dict[str, Any]:
-    """What a built-in corpus wants if nobody says otherwise: dates are cut by characters, sequences by words; both have
-    one right answer, so training ends when validation has them all."""
-    specs = [spec.removeprefix(BUILTIN) for spec in data.train if spec.startswith(BUILTIN)]
-    names = {re.split("[,:]", spec)[0] for spec in specs}
-    only_right = {"stop_metric": "exact", "validate_every": 200, "learning_rate": 2e-3}
-    # Measured on reverse: with these 99 % of the answers are right after 1,200 small batches of a tiny luong.
-    quick = {"learning_rate": 4e-3, "beta2": 0.999, "batch_tokens": 400, "warmup": 100, "label_smoothing": 0.0}
-    if names and names <= {"reverse", "copy", "sort"}:
-        return {
-            "tokenizer": {"scheme": "word", "byte_fallback": False},
-            "training": only_right | quick | {"schedule": "cosine", "epochs": 5},
-            "data": {"valid_pairs": 500},
-        }
-    if names and names <= {"dates"}:
-        return {"tokenizer": {"scheme": "char"}, "training": only_right, "data": {"valid_pairs": 500}}
-    return {}
 
 
 def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], out: Path, files: Sequence[Input]) -> str:

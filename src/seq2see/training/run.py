@@ -22,7 +22,7 @@ from seq2see.training import auto
 from seq2see.training.base import describe_base, load_base
 from seq2see.training.harness import Estimate, run_task
 from seq2see.training.loop import Ended
-from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of, suited
+from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
 from seq2see.training.reporting import RunReporter
 from seq2see.training.translation import TranslationTask
 
@@ -35,14 +35,12 @@ _CLEARLY = 1.2  # how much faster more threads must be
 
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
     """Settings as a recipe has them -> a RunConfig whose model part still lacks its vocabularies."""
-    data = settings.get("data", {})
-    suggested = suited(read_config({"data": data}).data)
-    defaults = suggested | {"model": {"family": "transformer", "size": size}}
+    defaults = {"model": {"family": "transformer", "size": size}}
     if "base" in settings:
         raise ConfigError("base is no setting: a run that starts from another is made by --from")
     config = read_config(merge(defaults, settings))
     _model_config(config, 4, 4)  # a wrong model setting is said before any data is read
-    return config.model_copy(update={"given": tuple(auto.names(merge(suggested, settings)))})
+    return config.model_copy(update={"given": tuple(auto.names(settings))})
 
 
 def _model_config(config: RunConfig, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:
