@@ -96,7 +96,8 @@ def test_the_examples_of_every_help_run(
             continue
         if verb == "train":
             words = [*words, *SHORT, *([] if "--from" in words else ["--size", "tiny"])]
-            words[words.index("--out") + 1] += f"-{number}"
+            if "--out" in words:
+                words[words.index("--out") + 1] += f"-{number}"
         with (place / "news.ko").open("rb") as stdin:
             monkeypatch.setattr(sys, "stdin", stdin)
             assert seq2see(monkeypatch, *words) == 0, f"{example}\n{capfd.readouterr().err}"

@@ -18,6 +18,7 @@ from seq2see.models import from_config, load_config
 from seq2see.runs import checkpoint, folder, weights
 from seq2see.runs.folder import load_run
 from seq2see.training import loop, run
+from seq2see.training.pace import read_decisions
 from seq2see.training.run import new_config, resumed_config, train_run
 
 FILES = ("config.json", "manifest.json", "model.safetensors")
@@ -367,6 +368,7 @@ def test_more_time_after_the_clock_ran_out(project: Path, clock: Clock) -> None:
 def test_an_extension_by_time_is_planned_once(project: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before its first checkpoint and resumed on a machine that is faster by then: the same weights."""
     monkeypatch.setattr(loop, "time", Clock(0.004))  # the plan ends it, not the clock
+    monkeypatch.setattr(loop.Pace, "is_review", lambda pace, step: False)  # nor is it planned again
     out = limited(project, clock)
     done = newest_progress(out).step
     straight = Path(shutil.copytree(out, project / "straight"))
@@ -376,6 +378,33 @@ def test_an_extension_by_time_is_planned_once(project: Path, clock: Clock, monke
     clock.tick /= 3
     resume(out)
     assert digests(out)["model.safetensors"] == digests(straight)["model.safetensors"]
+
+
+def test_a_killed_run_plans_again_at_the_same_steps(project: Path, clock: Clock) -> None:
+    """The machine slows down, so the rest is planned again; then the plug is pulled. On a fast machine it goes on."""
+    out = project / "slow"
+
+    class Slowing(Dying):
+        def update(self, update: Any, progress: Any) -> None:
+            clock.tick = 0.01 if update.step < 5 else 0.05
+            super().update(update, progress)
+
+    training = LIMITED | {"time_limit": 10.0, "validate_every": 1000}
+    with pytest.raises(Killed):
+        killing.train(project / "pairs.tsv", out, resume=False, voice=Slowing(14), training=training)
+    decided = read_decisions(out)
+    before = rates(out)
+    assert decided
+    clock.tick = 0.002
+    resume(out)
+    assert [rates(out)[step] for step in range(1, 14)] == [before[step] for step in range(1, 14)]
+    assert read_decisions(out)[: len(decided)] == decided
+    assert min(rates(out).values()) == rates(out)[max(rates(out))] < 0.05 * max(rates(out).values())
+
+
+def rates(out: Path) -> dict[int, float]:
+    entries = map(json.loads, (out / "metrics.jsonl").read_text().splitlines())
+    return {entry["step"]: entry["rate"] for entry in entries if "rate" in entry}
 
 
 def test_more_time_for_a_run_that_made_all_its_updates(project: Path, clock: Clock) -> None:

@@ -16,7 +16,7 @@ _KEPT = 3  # characters at the end of a stem, which often decide how it is infle
 _PARTS = (2, 6)  # lengths of the part that takes the place of the rest
 
 
-class Stem(NamedTuple):
+class CopiedStem(NamedTuple):
     """A run of characters that a pair copies."""
 
     pair: Pair
@@ -29,13 +29,13 @@ class Stem(NamedTuple):
         return self.pair.source[self.source : self.source + self.length]
 
 
-def find_stems(pairs: Iterable[Pair]) -> list[Stem]:
+def find_stems(pairs: Iterable[Pair]) -> list[CopiedStem]:
     """The pairs that copy a run long enough."""
-    stems = (Stem(pair, *longest_common_run(pair.source, pair.target)) for pair in pairs)
+    stems = (CopiedStem(pair, *longest_common_run(pair.source, pair.target)) for pair in pairs)
     return [stem for stem in stems if stem.length >= _SHORTEST and not stem.text.isspace()]
 
 
-def invent(stems: Sequence[Stem], count: int, seed: int) -> Iterator[Pair]:
+def invent(stems: Sequence[CopiedStem], count: int, seed: int) -> Iterator[Pair]:
     """`count` pairs: the beginning of a stem is replaced by parts of other stems; the same seed, the same pairs."""
     if not stems:
         return
@@ -53,7 +53,7 @@ def invent(stems: Sequence[Stem], count: int, seed: int) -> Iterator[Pair]:
         )
 
 
-def _beginning(draw: random.Random, stems: Sequence[Stem]) -> str:
+def _beginning(draw: random.Random, stems: Sequence[CopiedStem]) -> str:
     """Two parts of other stems, so that it looks like a word of the language."""
     parts = []
     for stem in (draw.choice(stems), draw.choice(stems)):

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from seq2see.demo.parallel import News, Note
-from seq2see.demo.plan import Family
+from seq2see.demo.plan import FAMILIES, Family
 from seq2see.progress import ProgressCount, ProgressDisplay
 
 
@@ -29,8 +29,8 @@ class DemoReporter:
         self._display.message(text)
 
     def hear(self, family: Family, report: News | Note) -> None:
-        if family not in self._counts:
-            self._counts[family] = self._display.count(f"{family:<9}", rate=False)
+        if not self._counts:  # in the same order, whoever reports first
+            self._counts = {name: self._display.count(f"{name:<9}", rate=False) for name in FAMILIES}
         count = self._counts[family]
         if isinstance(report, News):
             detail = f"loss {report.loss:5.3f}  {report.speed:6,.0f} tokens/s"

@@ -7,6 +7,7 @@ them. Where each rule comes from and what was measured is in docs/log.md.
     once the pairs are ids             size, batch, rate, warm-up, schedule, beta2, regularisation, validations
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,9 +27,10 @@ _MUCH_COPIED = 0.6  # of the characters of a target stand in its source as one r
 _SHARED_ALPHABET = 0.6
 _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
 _FEWEST_UPDATES = 20
+USUAL_BATCH = 2048  # pieces, where nothing better is known
 
 
-class Choice(NamedTuple):
+class SettingChoice(NamedTuple):
     """One line of the plan: settings by their dotted names, and why."""
 
     topic: str
@@ -56,12 +58,12 @@ class Budget:
 # ----- before vocabularies are learned
 
 
-def choose_family(profile: Profile) -> Choice:
+def choose_family(profile: Profile) -> SettingChoice:
     if profile.spelled:
-        return Choice("model", {"model.family": "rnnsearch"}, f"rnnsearch: {_described(profile)}")
+        return SettingChoice("model", {"model.family": "rnnsearch"}, f"rnnsearch: {_described(profile)}")
     if profile.pairs < _FEW:
-        return Choice("model", {"model.family": "rnnsearch"}, f"rnnsearch: only {profile.pairs:,} pairs")
-    return Choice("model", {"model.family": "transformer"}, f"transformer: {_described(profile)}")
+        return SettingChoice("model", {"model.family": "rnnsearch"}, f"rnnsearch: only {profile.pairs:,} pairs")
+    return SettingChoice("model", {"model.family": "transformer"}, f"transformer: {_described(profile)}")
 
 
 def _described(profile: Profile) -> str:
@@ -75,7 +77,7 @@ class SidePieces(NamedTuple):
     text: str
 
 
-def choose_pieces(profile: Profile, *, shared: bool | None = None, scheme: str | None = None) -> Choice:
+def choose_pieces(profile: Profile, *, shared: bool | None = None, scheme: str | None = None) -> SettingChoice:
     """Each side by itself; one shared vocabulary where both sides are written in the same letters.
 
     shared, scheme   what a person wants
@@ -88,13 +90,15 @@ def choose_pieces(profile: Profile, *, shared: bool | None = None, scheme: str |
         words = profile.source.word_tokens + profile.target.word_tokens
         both = _pieces(profile.target, profile, words, scheme or (None if source == target else "bpe"))
         settings = {f"tokenizer.{name}": value for name, value in both.settings.items()}
-        return Choice("pieces", settings | {"data.shared_vocabulary": True}, f"{both.text}, shared by both sides")
+        return SettingChoice(
+            "pieces", settings | {"data.shared_vocabulary": True}, f"{both.text}, shared by both sides"
+        )
     if source.settings == target.settings:
         settings = {f"tokenizer.{name}": value for name, value in source.settings.items()}
-        return Choice("pieces", settings, source.text)
+        return SettingChoice("pieces", settings, source.text)
     sides = (("source", source), ("target", target))
     settings = {f"tokenizer.{side}.{name}": value for side, cut in sides for name, value in cut.settings.items()}
-    return Choice("pieces", settings, f"source {source.text}; target {target.text}")
+    return SettingChoice("pieces", settings, f"source {source.text}; target {target.text}")
 
 
 def _shares_vocabulary(profile: Profile) -> bool:
@@ -125,29 +129,31 @@ def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None)
     return SidePieces({"scheme": scheme or "bpe", "vocabulary": count, "jamo": jamo}, text)
 
 
-def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> Choice | None:
+def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> SettingChoice | None:
     """Copying is learned from invented stems where the pairs copy most of a word."""
     strings = profile.source.kind == profile.target.kind == "string"
     if not strings or profile.copied < _MUCH_COPIED or profile.pairs > limit:
         return None
     reason = f"{profile.pairs:,} with other stems: {profile.copied:.0%} of a target is copied from its source"
-    return Choice("invented pairs", {"data.invented": profile.pairs}, reason)
+    return SettingChoice("invented pairs", {"data.invented": profile.pairs}, reason)
 
 
-def choose_valid_pairs(profile: Profile) -> Choice | None:
+def choose_valid_pairs(profile: Profile) -> SettingChoice | None:
     """Translating is slow beside updates: 500 sentences tell enough."""
     if profile.spelled:
         return None
-    return Choice("validation pairs", {"data.valid_pairs": 500}, "500 at most")
+    return SettingChoice("validation pairs", {"data.valid_pairs": 500}, "500 at most")
 
 
-def choose_length(profile: Profile) -> Choice | None:
+def choose_length(profile: Profile) -> SettingChoice | None:
     """Room for all but one pair in a hundred, where the usual 256 pieces are too few."""
     long = max(_long(profile.source), _long(profile.target))
     if long <= 256:
         return None
     most = min(1024, long)
-    return Choice("length", {"training.max_length": most}, f"at most {most:,} pieces: one line in a hundred is longer")
+    return SettingChoice(
+        "length", {"training.max_length": most}, f"at most {most:,} pieces: one line in a hundred is longer"
+    )
 
 
 def _long(side: SideProfile) -> int:
@@ -158,29 +164,31 @@ def _long(side: SideProfile) -> int:
 # ----- once the pairs are ids
 
 
-def choose_size(profile: Profile, budget: Budget, speed: Callable[[str], float]) -> Choice:
-    """`speed` measures how many pieces a second a model of a size learns from."""
+def choose_size(profile: Profile, budget: Budget, speed: Callable[[str, int], float]) -> SettingChoice:
+    """`speed` measures how many pieces a second a model of a size learns from, in batches of so many."""
     if profile.pairs < _SMALL_CORPUS or profile.spelled:
-        return Choice("size", {"model.size": "tiny"}, f"tiny: {_described(profile)} do not fill a larger model")
+        return SettingChoice("size", {"model.size": "tiny"}, f"tiny: {_described(profile)} do not fill a larger model")
     if budget.seconds is None:
         size = "small" if profile.pairs < 20 * _LARGE_CORPUS else "base"
-        return Choice("size", {"model.size": size}, f"{size}: {_described(profile)}, no time limit")
+        return SettingChoice("size", {"model.size": size}, f"{size}: {_described(profile)}, no time limit")
     wanted = 6 if profile.pairs >= _LARGE_CORPUS else 12
     for size in _SIZES[:-1]:
         if _affordable(size, budget, speed, wanted):
             reason = f"{size}: the largest that sees the pairs {wanted} times in the time limit"
-            return Choice("size", {"model.size": size}, reason)
-    return Choice("size", {"model.size": "tiny"}, f"tiny: a larger one would not see the pairs {wanted} times in time")
+            return SettingChoice("size", {"model.size": size}, reason)
+    return SettingChoice(
+        "size", {"model.size": "tiny"}, f"tiny: a larger one would not see the pairs {wanted} times in time"
+    )
 
 
-def _affordable(size: str, budget: Budget, speed: Callable[[str], float], wanted: int) -> bool:
+def _affordable(size: str, budget: Budget, speed: Callable[[str, int], float], wanted: int) -> bool:
     """base is measured only where small has time to spare: measuring it takes seconds."""
-    if size == "base" and not budget.epochs(speed("small")) >= 4 * wanted:
+    if size == "base" and not budget.epochs(speed("small", USUAL_BATCH)) >= 4 * wanted:
         return False
-    return budget.epochs(speed(size)) >= wanted
+    return budget.epochs(speed(size, USUAL_BATCH)) >= wanted
 
 
-class Training(NamedTuple):
+class UpdatePlan(NamedTuple):
     """What the remaining rules agree on."""
 
     batch: int  # pieces
@@ -188,21 +196,24 @@ class Training(NamedTuple):
     epochs: float  # planned, or a guess
 
 
-def choose_batch(profile: Profile, budget: Budget, speed: float) -> tuple[Choice, Training]:
-    """Some thousand updates in the time, no batch a large part of the pairs."""
+def choose_batch(profile: Profile, budget: Budget, speed: Callable[[int], float]) -> tuple[SettingChoice, UpdatePlan]:
+    """Some thousand updates in the time, no batch a large part of the pairs. `speed`: pieces a second, by batch."""
     largest = max(256, budget.epoch_pieces // 20)
     if budget.seconds is None:
         batch = min(1024 if profile.spelled else 2048, largest)
         epochs = 40.0 if profile.pairs < 50_000 else 15.0
-        return Choice("batch", {"training.batch_tokens": batch}, f"{batch:,} pieces"), Training(batch, None, epochs)
+        settings = {"training.batch_tokens": batch, "training.epochs": 100}
+        return SettingChoice("batch", settings, f"{batch:,} pieces, 100 epochs at most"), UpdatePlan(
+            batch, None, epochs
+        )
     wanted = 8000 if profile.spelled else 4000
-    fitting = budget.seconds * speed / wanted
+    fitting = budget.seconds * speed(USUAL_BATCH) / wanted
     batch = int(min(4096, max(512, _rounded(fitting)), largest))
-    updates = max(1, int(budget.seconds * speed / batch))
-    epochs = budget.epochs(speed)
+    updates = max(1, int(budget.seconds * speed(batch) / batch))
+    epochs = budget.epochs(speed(batch))
     reason = f"{batch:,} pieces, about {updates:,} updates in the time limit ({epochs:.0f} epochs)"
     settings = {"training.batch_tokens": batch, "training.epochs": 1_000_000}
-    return Choice("batch", settings, reason), Training(batch, updates, epochs)
+    return SettingChoice("batch", settings, reason), UpdatePlan(batch, updates, epochs)
 
 
 def _rounded(number: float) -> int:
@@ -210,7 +221,7 @@ def _rounded(number: float) -> int:
     return 2 ** round(math.log2(max(1.0, number)))
 
 
-def choose_rate(family: str, size: str, plan: Training, *, tuned: bool) -> Choice:
+def choose_rate(family: str, size: str, plan: UpdatePlan, *, tuned: bool) -> SettingChoice:
     """Highest rate, warm-up, schedule, and how long AdamW remembers squared gradients.
 
     tuned   training starts from weights that are good already
@@ -234,7 +245,7 @@ def choose_rate(family: str, size: str, plan: Training, *, tuned: bool) -> Choic
         warmup = min(usual, max(_FEWEST_UPDATES, int(share * plan.updates)), max(1, plan.updates // 10))
         settings |= {"training.warmup": warmup, "training.schedule": "linear"}
         reason = f"{rate:g}, falling to zero at the time limit (warm-up {warmup}, beta2 {beta2})"
-    return Choice("rate", settings, reason)
+    return SettingChoice("rate", settings, reason)
 
 
 _DROPOUTS = {
@@ -243,9 +254,11 @@ _DROPOUTS = {
 }
 
 
-def choose_regularisation(profile: Profile, family: str, plan: Training, *, subwords: bool) -> Choice:
+def choose_regularisation(profile: Profile, family: str, plan: UpdatePlan, *, subwords: bool) -> SettingChoice:
     """The more often the pairs are seen, the more is hidden from the model. subwords: merges can be left out."""
     dropout = 0.1 if plan.epochs < 8 else 0.2 if plan.epochs < 20 else 0.3
+    if plan.epochs > 60 and profile.pairs < _FEW:
+        dropout = 0.4
     smoothing = 0.05 if profile.spelled else 0.1
     settings: dict[str, Any] = dict.fromkeys(_DROPOUTS.get(family, ("model.dropout",)), dropout)
     settings["training.label_smoothing"] = smoothing
@@ -253,22 +266,24 @@ def choose_regularisation(profile: Profile, family: str, plan: Training, *, subw
     if subwords and plan.epochs >= 10:
         settings["tokenizer.dropout"] = 0.1
         text += ", 0.1 of the merges left out"
-    return Choice("regularisation", settings, f"{text}: the pairs are seen about {plan.epochs:.0f} times")
+    return SettingChoice("regularisation", settings, f"{text}: the pairs are seen about {plan.epochs:.0f} times")
 
 
-def choose_validation(profile: Profile, plan: Training, *, limit: float | None, cost: float) -> Choice:
+def choose_validation(profile: Profile, plan: UpdatePlan, *, limit: float | None, cost: float) -> SettingChoice:
     """Twenty validations, fewer where they would take more than 8 % of the time. `cost`: seconds of one."""
     metric = "exact" if profile.spelled else "chrf"
     settings: dict[str, Any] = {"training.stop_metric": metric}
     if plan.updates is None or limit is None:
         every = max(100, min(1000, int(plan.epochs and 500)))
         settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 8}
-        return Choice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
+        return SettingChoice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
     affordable = max(1, int(0.08 * limit / max(cost, 1e-3)))
     count = min(20, affordable)
     every = max(min(25, plan.updates), math.ceil(plan.updates / count))
     settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 1_000_000}
-    return Choice("validation", settings, f"{metric}, every {every} updates and at the end; the best weights are kept")
+    return SettingChoice(
+        "validation", settings, f"{metric}, every {every} updates and at the end; the best weights are kept"
+    )
 
 
 # ----- both moments as a whole; what a person set wins
@@ -287,7 +302,7 @@ def decide_data(config: RunConfig, profile: Profile) -> Decided:
     in_subwords = given & {"tokenizer.scheme", "tokenizer.vocabulary", "tokenizer.dropout"}
     scheme = config.tokenizer.scheme if in_subwords else None
     shared = config.data.shared_vocabulary if "data.shared_vocabulary" in given else None
-    choices: list[Choice | None] = [
+    choices: list[SettingChoice | None] = [
         choose_pieces(profile, shared=shared, scheme=scheme),
         choose_invented(profile),
         choose_length(profile),
@@ -300,24 +315,24 @@ def decide_data(config: RunConfig, profile: Profile) -> Decided:
 
 
 def decide_training(
-    config: RunConfig, profile: Profile, budget: Budget, *, speed: Callable[[str], float], validation: float
+    config: RunConfig, profile: Profile, budget: Budget, *, speed: Callable[[str, int], float], validation: float
 ) -> Decided:
     """Once the pairs are ids.
 
-    speed        pieces a second that a model of a size learns from, measured when it is called
+    speed        pieces a second that a model of a size learns from in batches of so many, measured when it is called
     validation   seconds of one
     """
     training, family = config.training, str(config.model["family"])
-    choices: list[Choice | None] = []
+    choices: list[SettingChoice | None] = []
     if config.base is None:
         choices.append(choose_size(profile, budget, speed))
     size = str(apply(config, choices).config.model.get("size", "small"))
-    batch, plan = choose_batch(profile, budget, speed(size) if budget.seconds is not None else 0.0)
+    batch, plan = choose_batch(profile, budget, functools.partial(speed, size))
     batch_tokens = apply(config, [batch]).config.training.batch_tokens
     per_epoch = budget.epoch_pieces / batch_tokens
     if budget.seconds is None and {"training.steps", "training.epochs"} & set(_given(config)):
         updates = training.steps or max(1, round(per_epoch * training.epochs))
-        plan = Training(batch_tokens, updates, updates / per_epoch)
+        plan = UpdatePlan(batch_tokens, updates, updates / per_epoch)
     elif plan.updates is not None:
         plan = plan._replace(batch=batch_tokens, updates=max(1, plan.updates * plan.batch // batch_tokens))
     choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
@@ -326,7 +341,7 @@ def decide_training(
         choices.append(choose_regularisation(profile, family, plan, subwords=subwords))
         if family == "transformer" and config.data.shared_vocabulary:
             reason = "one set for source, target and output: the pieces are shared"
-            choices.append(Choice("word vectors", {"model.tie": "all"}, reason))
+            choices.append(SettingChoice("word vectors", {"model.tie": "all"}, reason))
     choices.append(choose_validation(profile, plan, limit=training.time_limit, cost=validation))
     return apply(config, choices)
 
@@ -335,7 +350,7 @@ def _given(config: RunConfig) -> tuple[str, ...]:
     return config.given or ()
 
 
-def apply(config: RunConfig, choices: Iterable[Choice | None]) -> Decided:
+def apply(config: RunConfig, choices: Iterable[SettingChoice | None]) -> Decided:
     """The choices but for the names that a person gave."""
     fixed = set(_given(config))
     settings: dict[str, Any] = config.model_dump(mode="json")

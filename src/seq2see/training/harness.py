@@ -106,8 +106,8 @@ def run_task(
             trainer = Trainer[Any](task, config.training, out, reporter, stop)
             if resume:
                 _take_up(trainer, out)
-            else:  # a time limit is for the whole of it, reading the pairs included
-                trainer.progress = replace(trainer.progress, seconds=time.monotonic() - began)
+            elif (limit := config.training.time_limit) is not None:  # it is for the whole, reading the pairs included
+                trainer.progress = replace(trainer.progress, seconds=min(time.monotonic() - began, limit / 2))
             total, threads = _plan(setup, task, config, out, trainer.progress, device, reporter)
             if plan_only:
                 return Ended(trainer.progress, False, "planned")

@@ -27,7 +27,6 @@ from seq2see.training.reporting import RunReporter
 from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
-_PROBE_PIECES = 2048  # in a batch, to measure how fast sizes are
 _PROBE_PAIRS = 64
 _WORTH_PROBING = 120.0  # seconds of training below which one thread it is
 _CLEARLY = 1.2  # how much faster more threads must be
@@ -160,42 +159,38 @@ class TranslationSetup:
 
 
 class Speeds:
-    """Pieces a second that fresh models of a size learn from on this machine; each is measured once."""
+    """Pieces a second that fresh models learn from on this machine, by size and batch; each is measured once."""
 
     def __init__(self, config: RunConfig, prepared: PreparedData) -> None:
-        batch = min(_PROBE_PIECES, config.training.batch_tokens)
-        self.config = config.model_copy(
-            update={"training": config.training.model_copy(update={"batch_tokens": batch, "accumulate": 1})}
-        )
+        self.config = config
         self.prepared = prepared
-        self._measured: dict[str, float] = {}
+        self._measured: dict[tuple[str, int], float] = {}
 
-    def __call__(self, size: str) -> float:
-        if size not in self._measured:
-            task = self._task(size)
-            pieces = self.config.training.batch_tokens
-            self._measured[size] = pieces / _time_batches(task, 0.0)
-        return self._measured[size]
+    def __call__(self, size: str, batch: int) -> float:
+        if (size, batch) not in self._measured:
+            seconds = _time_batches(self._task(size, batch), 0.0)
+            self._measured[size, batch] = batch / seconds
+        return self._measured[size, batch]
 
     def validation(self) -> float:
         """Seconds of a validation by a tiny model, which speaks longer as long as it is fresh."""
-        task = self._task("tiny")
+        task = self._task("tiny", auto.USUAL_BATCH)
         task.valid_pairs, whole = min(_PROBE_PAIRS, task.valid_pairs), task.valid_pairs
         began = time.monotonic()
         task.validate()
         return (time.monotonic() - began) * whole / task.valid_pairs
 
-    def _task(self, size: str) -> TranslationTask:
+    def _task(self, size: str, batch: int) -> TranslationTask:
         source, target = (tokenizer.size for tokenizer in self.prepared.tokenizers)
         if self.config.base is not None:
             chosen = load_config(folder.read_run_config(Path(self.config.base.run)).model)
         else:
-            sized = self.config.model_copy(update={"model": {"size": size} | self.config.model})
-            if "model.size" not in (self.config.given or ()):
-                sized = self.config.model_copy(update={"model": self.config.model | {"size": size}})
+            sized = self.config.model_copy(update={"model": self.config.model | {"size": size}})
             chosen = _model_config(sized, source, target)
         torch.manual_seed(0)
-        return _task(self.config, from_config(chosen), self.prepared, torch.device("cpu"))
+        training = self.config.training.model_copy(update={"batch_tokens": batch})
+        config = self.config.model_copy(update={"training": training})
+        return _task(config, from_config(chosen), self.prepared, torch.device("cpu"))
 
 
 def _inherit_tokenizers(base: Path, out: Path) -> None:
