@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.text import jamo
-from seq2see.text.pieces import SPECIALS
+from seq2see.text.pieces import SPECIALS, PairTokenizerConfig
 from seq2see.text.spelling import BYTES
 from seq2see.text.tokenizer import Encoding, Scheme, Tokenizer, TokenizerConfig, train_pair
 from seq2see.vocabulary import BOS, EOS, PAD, UNK
@@ -519,3 +519,24 @@ def test_real_text_round_trips(scheme: Scheme) -> None:
     both, _ = train_pair(texts["en"], texts["de"], (config, config), shared=True)
     lines = texts["en"] + texts["de"]
     assert [both.decode(ids) for ids in both.ids_batch(lines)] == lines
+
+
+def test_whole_words_are_not_spelled_in_jamo() -> None:
+    """Once every Korean word was unknown to such a vocabulary."""
+    texts = ["나는 학생입니다 .", "너는 학생입니다 ."] * 3
+    config = TokenizerConfig(scheme="word", jamo=True, byte_fallback=False)
+    tokenizer = Tokenizer.train(texts, config)
+    assert tokenizer.decode(tokenizer.ids_batch(texts[:1])[0]) == texts[0]
+
+
+def test_each_side_has_its_own_settings() -> None:
+    both = PairTokenizerConfig.model_validate(
+        {"vocabulary": 300, "source": {"scheme": "char"}, "target": {"jamo": True}}
+    )
+    source, target = both.sides
+    assert (source.scheme, source.vocabulary, source.jamo) == ("char", 300, False)
+    assert (target.scheme, target.vocabulary, target.jamo) == ("bpe", 300, True)
+    with pytest.raises(ValidationError, match="source: dropout"):
+        PairTokenizerConfig.model_validate({"dropout": 0.1, "source": {"scheme": "char"}})
+    with pytest.raises(ConfigError, match="needs the same tokenizer settings"):
+        train_pair(["a"], ["b"], both.sides, shared=True)

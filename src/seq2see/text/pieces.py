@@ -70,6 +70,11 @@ class TokenizerConfig(BaseModel):
         return self.scheme == "word" and not self.byte_fallback
 
     @property
+    def in_jamo(self) -> bool:
+        """Whether syllables are spelled in jamo; a word that is one piece is not spelled at all."""
+        return self.jamo and not self.whole_words
+
+    @property
     def fixed(self) -> tuple[str, ...]:
         """The entries that every vocabulary of this kind begins with."""
         return SPECIALS + BYTES if self.in_bytes else SPECIALS
@@ -158,7 +163,7 @@ def backend(config: TokenizerConfig, pieces: Pieces) -> tokenizers.Tokenizer:
 def learn(texts: Iterable[str], config: TokenizerConfig) -> Pieces:
     """One pass over the texts; the same texts give the same pieces."""
     first = " " if config.first_space else ""
-    spelled = (first + learnable(text, in_jamo=config.jamo) for text in texts if text)
+    spelled = (first + learnable(text, in_jamo=config.in_jamo) for text in texts if text)
     match config.scheme:
         case "bpe":
             return _learn_bpe(spelled, config)

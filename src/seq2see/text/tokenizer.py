@@ -58,7 +58,7 @@ class Tokenizer:
         self._pieces = pieces
         self._backend = backend(config, pieces)
         self._spelling = Spelling(
-            pieces.alphabet, in_jamo=config.jamo, in_bytes=config.in_bytes, first_space=config.first_space
+            pieces.alphabet, in_jamo=config.in_jamo, in_bytes=config.in_bytes, first_space=config.first_space
         )
 
     @classmethod

@@ -111,7 +111,8 @@ def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None)
     in_jamo = " in jamo" if jamo else ""
     no_bytes = {"byte_fallback": False}
     if scheme in ("char", "word", "byte"):
-        return SidePieces({"scheme": scheme, "jamo": jamo}, f"{scheme} pieces{in_jamo}")
+        spelled = {"jamo": jamo} if scheme == "char" else {}
+        return SidePieces({"scheme": scheme, **spelled}, f"{scheme} pieces{in_jamo if spelled else ''}")
     if side.kind == "closed" and scheme is None:
         text = f"{side.word_types:,} whole words, each seen often"
         return SidePieces({"scheme": "word", "min_frequency": 1, **no_bytes}, text)
