@@ -76,7 +76,7 @@ def _recipe(config: Path, folder: Path) -> Path:
 
     from seq2see.runs.folder import read_run_config
 
-    saved = read_run_config(config).model_dump(mode="json", exclude={"version", "base"})
+    saved = read_run_config(config).model_dump(mode="json", exclude={"version", "base", "chosen"})
     vocabularies = ("source_vocabulary", "target_vocabulary")
     saved["model"] = {name: value for name, value in saved["model"].items() if name not in vocabularies}
     path = folder / "recipe.toml"

@@ -37,6 +37,8 @@ def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig
     defaults = {"model": {"family": "transformer", "size": size}}
     if "base" in settings:
         raise ConfigError("base is no setting: a run that starts from another is made by --from")
+    for name in {"chosen", "given"} & set(settings):
+        raise ConfigError(f"{name} is no setting: it says where settings came from")
     config = read_config(merge(defaults, settings))
     _model_config(config, 4, 4)  # a wrong model setting is said before any data is read
     return config.model_copy(update={"given": tuple(auto.names(settings))})
