@@ -9,6 +9,7 @@ with ProgressDisplay() as display:
 """
 
 import time
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -45,7 +46,7 @@ class ProgressDisplay:
         if self.console.is_terminal and not quiet:
             self.bars = Progress(*_columns(bar_width), console=self.console, transient=transient)
 
-    def __enter__(self) -> "ProgressDisplay":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *problem: object) -> None:

@@ -30,10 +30,7 @@ def introductions() -> list[Example]:
         for topic, being in _SUBJECTS
     ]
     return [
-        Example(source + mark, target, ())
-        for source, target in pairs
-        for mark in ("", " .")
-        for _ in range(_REPEATS)
+        Example(source + mark, target, ()) for source, target in pairs for mark in ("", " .") for _ in range(_REPEATS)
     ]
 
 
