@@ -196,6 +196,12 @@ def test_any_file_keeps_its_cues(tmp_path_factory, cues, ending, mark, kind):
             assert all(found.count(placeholder) >= 1 for placeholder in wanted)
 
 
+def test_the_dash_of_a_speaker_makes_no_arrow(tmp_path):
+    path = write(tmp_path / "a.srt", "1\n00:00:01.000 --> 00:00:09.000\n-0\n-0\n")
+    after = translated(path, lambda texts: ["--> 가" for _ in texts])
+    assert after.count("-->") == 1
+
+
 # ---------------------------------------------------------------------------------------------------- malformed
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("soundfile")
 
 # How many seeds there are: of those that take long fewer. The first part of them is tried by `make test`.
-SEEDS = {"resume": 15, "resume-forged": 10, "voice": 60, "engine-onnx": 40, "engine-int8": 40}
+SEEDS = {"run": 200, "resume": 15, "resume-forged": 10, "voice": 60, "engine-onnx": 40, "engine-int8": 40}
 PARTS = pytest.mark.parametrize("part", ["first", pytest.param("rest", marks=pytest.mark.slow)])
 HARDLY_REFUSED = {"store"}  # built anew
 

@@ -47,7 +47,7 @@ def make_run(
             parameter.mul_(sharp)
     saved = RunConfig.model_validate(
         {"model": config.model_dump(mode="json"), "training": {"max_length": max_length}}
-    ).model_dump(mode="json")
+    ).as_json()
     atomic.write_json(path / folder.CONFIG, saved)
     folder.finish(path, net)
     return path

@@ -238,7 +238,7 @@ class _CueSlot(Slot):
         if translation in ("", speech.text):
             return [line.rstrip("\r\n") for line in speech.lines]
         width = max(visible_columns(line.strip()) for line in speech.lines)
-        return balanced(speech.dash + _safe(translation, self._web), len(speech.lines), width)
+        return balanced(_safe(speech.dash + translation, self._web), len(speech.lines), width)
 
 
 def _speeches(lines: list[str]) -> list[_Speech]:
@@ -255,7 +255,7 @@ def _speeches(lines: list[str]) -> list[_Speech]:
 
 def _safe(text: str, web: bool) -> str:
     """Nothing that a reader of subtitles would take for the times of a cue, or for a tag."""
-    text = " ".join(text.split("\n")).replace("-->", "->")
+    text = re.sub("-{2,}>", "->", " ".join(text.split("\n")))
     if not web:
         return text
     parts, place = [], 0

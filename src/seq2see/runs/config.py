@@ -138,8 +138,13 @@ class RunConfig(ConfigSection):
     )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data for config.json; a run that starts from no other says nothing of it."""
-        return self.model_dump(mode="json", exclude={"base"} if self.base is None else None)
+        """Plain data for config.json, without what does not apply to this run."""
+        unused = {name for name in ("base", "chosen") if not getattr(self, name)}
+        saved = self.model_dump(mode="json", exclude=unused)
+        for side in ("source", "target"):
+            settings = {name: value for name, value in saved["tokenizer"].pop(side).items() if value is not None}
+            saved["tokenizer"] |= {side: settings} if settings else {}
+        return saved
 
 
 def read_toml(path: Path) -> dict[str, Any]:

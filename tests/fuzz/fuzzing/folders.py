@@ -117,7 +117,7 @@ def _made_voices() -> Sequence[Files]:
     model = model_config(config).model_copy(update={"alphabet": letters.size})
     with _temporary() as folder:
         letters.save(folder / LETTERS)
-        saved = config.model_dump(mode="json") | {"model": model.model_dump(mode="json")}
+        saved = config.as_json() | {"model": model.model_dump(mode="json")}
         atomic.write_json(folder / run_folder.CONFIG, saved)
         torch.manual_seed(0)
         run_folder.finish(folder, Tacotron(model), LISTED)
