@@ -275,7 +275,7 @@ def choose_validation(profile: Profile, plan: UpdatePlan, *, limit: float | None
     metric = "exact" if profile.spelled else "chrf"
     settings: dict[str, Any] = {"training.stop_metric": metric}
     if plan.updates is None or limit is None:
-        every = max(100, min(1000, int(plan.epochs and 500)))
+        every = 500
         settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 8}
         return SettingChoice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
     affordable = max(1, int(0.08 * limit / max(cost, 1e-3)))
