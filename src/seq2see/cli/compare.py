@@ -70,6 +70,14 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    curves: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead: how any number of runs learned, the first --metric of their validations against minutes, "
+            "as a picture (.png .svg .pdf); no test set.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two systems on the same test set.
@@ -83,7 +91,11 @@ def compare(
     seq2see compare runs/without runs/with test.tsv
     seq2see compare runs/rnn runs/rnnsearch builtin:phrases --edges 8,16,24
     seq2see compare theirs.en ours.en test.ko test.en --metric chrf,bleu,ter --json
+    seq2see compare runs/a runs/b runs/c --curves curves.png --metric chrf
     """
+    if curves is not None:
+        _draw_curves(words or [], curves, (metric or ["loss"])[0].split(",")[0])
+        return
     if len(words or []) < 3:
         raise ConfigError("compare needs two systems and a test set: seq2see compare runs/a runs/b test.tsv")
     a, b, *specs = words or []
@@ -131,6 +143,24 @@ def compare(
     from seq2see.report.tables import show_comparison
 
     verb.print_table(show_comparison(comparison, examples=examples))
+
+
+def _draw_curves(runs: list[str], path: Path, metric: str) -> None:
+    """The learning curves of runs, finished or not, in one picture."""
+    if not runs:
+        raise ConfigError("--curves needs run folders: seq2see compare runs/a runs/b --curves curves.png")
+    for run in runs:
+        check_run(run)
+    from seq2see import atomic
+    from seq2see.look.draw.picture_format import picture_format
+    from seq2see.report.page import read_training
+
+    picture_format(path)
+    atomic.check_output(path, *map(Path, runs))
+    from seq2see.report.curves import save_curves
+
+    save_curves([read_training(run, run) for run in runs], metric, path)
+    say(f"{path} written")
 
 
 def write_report(path: Path, comparison: "Comparison", runs: list[str]) -> None:

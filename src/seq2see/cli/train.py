@@ -36,12 +36,16 @@ def train(
     model: Annotated[
         str | None,
         typer.Option(
-            help="rnn, rnnsearch, luong, convs2s, bytenet, transformer; or tacotron, a voice.  [default: transformer]",
+            help="rnn, rnnsearch, luong, convs2s, bytenet, transformer; or tacotron, a voice.  [default: chosen from "
+            "the pairs]",
             show_default=False,
         ),
     ] = None,
     size: Annotated[
-        str | None, typer.Option(help="tiny, small, base or paper.  [default: small]", show_default=False)
+        str | None,
+        typer.Option(
+            help="tiny, small, base or paper.  [default: chosen from the pairs and the time]", show_default=False
+        ),
     ] = None,
     valid: Annotated[
         list[str] | None,

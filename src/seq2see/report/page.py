@@ -10,7 +10,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -50,6 +50,7 @@ class Training:
     name: str
     losses: tuple[Point, ...]
     scores: Mapping[str, tuple[Point, ...]]
+    elapsed: Mapping[float, float] = field(default_factory=dict)  # seconds of training until a validated step
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,24 @@ def read_training(run: str | Path, name: str | None = None) -> Training:
     """From the metrics.jsonl of a run folder, finished or not."""
     losses: list[Point] = []
     scores: dict[str, list[Point]] = {}
+    elapsed: dict[float, float] = {}
+    updating = 0.0  # seconds of updates so far
     for entry in read_metrics(run):
         step = entry.get("step")
         if not is_number(step):
             continue
         if is_number(loss := entry.get("loss")):
             losses.append((step, loss))
+        if is_number(seconds := entry.get("seconds")):
+            updating += seconds
         validation = entry.get("validation")
+        if isinstance(validation, dict):  # older runs do not say when it was: then without earlier validations
+            elapsed[step] = when if is_number(when := entry.get("elapsed")) else updating
         for metric, value in validation.items() if isinstance(validation, dict) else ():
             if is_number(value):
                 scores.setdefault(metric, []).append((step, value))
     measured = {metric: tuple(points) for metric, points in scores.items()}
-    return Training(Path(run).name if name is None else name, tuple(losses), measured)
+    return Training(Path(run).name if name is None else name, tuple(losses), measured, elapsed)
 
 
 def read_metrics(run: str | Path) -> Iterator[dict[str, Any]]:

@@ -62,8 +62,8 @@ def train(
     pairs: Pairs,
     *,
     out: str | Path,
-    model: str = "transformer",
-    size: str = "small",
+    model: str | None = None,
+    size: str | None = None,
     valid: Pairs | None = None,
     time_limit: float | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -72,6 +72,8 @@ def train(
     """Trains into the folder `out` and loads it.
 
     pairs, valid   what the command line takes (a file, two plain files, `builtin:dates`), or a list of (source, target)
+    model, size    such as "rnnsearch" and "tiny"; what is not given is chosen from the pairs and the time, as by the
+                   command line
     time_limit     seconds; the schedule is fitted to it
     settings       everything else as nested dictionaries, such as {"training": {"steps": 1000}}: see
                    `seq2see train --list-settings`
@@ -80,18 +82,19 @@ def train(
     """
     folder = Path(out)
     named, listed = _split(pairs, folder, PAIRS[0])
-    config: dict[str, Any] = {"model": {"family": model, "size": size}, "data": {"train": named}}
+    chosen_model = {name: value for name, value in (("family", model), ("size", size)) if value is not None}
+    config: dict[str, Any] = {"model": chosen_model, "data": {"train": named}}
     if time_limit is not None:
         config["training"] = {"time_limit": time_limit}
     if valid is not None:
         config["data"]["valid"], more = _split(valid, folder, PAIRS[1])
         listed |= more
-    chosen = new_config(merge(config, settings or {}))
+    run_config = new_config(merge(config, settings or {}))
     if quiet:
-        ended = train_run(chosen, folder, SilentReporter(), pairs=listed)
+        ended = train_run(run_config, folder, SilentReporter(), pairs=listed)
     else:
         with ConsoleReporter() as reporter:
-            ended = train_run(chosen, folder, reporter, pairs=listed)
+            ended = train_run(run_config, folder, reporter, pairs=listed)
     if ended.interrupted:
         raise KeyboardInterrupt(f"saved at step {ended.progress.step}; go on with: {resume_command(folder)}")
     return load(folder)

@@ -293,7 +293,9 @@ class Trainer(Generic[Item]):
             self.progress = replace(self.progress, stale=stale, plateaus=self.progress.plateaus + plateau)
         self._costs = self._costs._replace(validation=time.monotonic() - began)
         self.reporter.validation(validation, self.progress, better=better)
-        metrics.add({"step": self.progress.step, "validation": dict(validation.scores)})
+        metrics.add(
+            {"step": self.progress.step, "elapsed": self.progress.seconds, "validation": dict(validation.scores)}
+        )
         if validation.scores.get("exact") == 100.0:
             return "every validation output is right"
         if self.progress.stale >= self.config.patience:
