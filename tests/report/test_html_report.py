@@ -264,7 +264,7 @@ def test_training_is_read_from_metrics_and_broken_lines_are_left_out(tmp_path: P
     ]
     (tmp_path / "metrics.jsonl").write_bytes("\n".join(lines).encode() + b"\xff")
     found = read_training(tmp_path, "mine")
-    assert found == Training("mine", ((1, 8.0), (3, 6.0)), {"loss": ((2, 7.5),), "bleu": ((2, 3.0),)})
+    assert found == Training("mine", ((1, 8.0), (3, 6.0)), {"loss": ((2, 7.5),), "bleu": ((2, 3.0),)}, {2: 0.0})
     assert read_training(tmp_path).name == tmp_path.name
     with pytest.raises(RunError, match=r"no training to report on \(it has no metrics.jsonl\)"):
         read_training(tmp_path / "elsewhere")
