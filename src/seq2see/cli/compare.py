@@ -110,6 +110,7 @@ def compare(
     from seq2see.evaluate import compare_outputs
     from seq2see.evaluate.compare import METRICS
     from seq2see.look.draw.page import check_replaceable
+    from seq2see.session.bulk import translate_texts
 
     page = report if report is not None or as_json else Path("report.html")
     if page is not None:
@@ -124,7 +125,9 @@ def compare(
             if system not in runs:
                 return verb.read_outputs(system, test, encoding)
             advance = progress.counting(f"translated by {system}", len(test))
-            return verb.translated([system], test.sources, verb.search_of(beam, search), workers, advance)
+            return translate_texts(
+                [Path(system)], test.sources, verb.search_of(beam, search), workers=workers, advance=advance
+            )
 
         comparison = compare_outputs(
             outputs(a),

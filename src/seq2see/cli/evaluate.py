@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,8 +34,6 @@ from seq2see.errors import ConfigError, RunError
 if TYPE_CHECKING:
     from seq2see.evaluate import EvaluationSettings, References
     from seq2see.search import SearchConfig
-
-_WORTH_WORKERS = 100_000  # bytes of source text; starting a process takes seconds
 
 
 def evaluate(
@@ -111,6 +109,7 @@ def evaluate(
     runs, specs = _sides(words or [], also or [], hypotheses)
     check_pairs(specs)
     from seq2see.evaluate import evaluate_outputs
+    from seq2see.session.bulk import translate_texts
 
     if output is not None:
         atomic.check_output(output, *map(Path, [*runs, *specs, *([hypotheses] if hypotheses else [])]))
@@ -121,7 +120,13 @@ def evaluate(
             outputs = read_outputs(hypotheses, test, encoding)
         else:
             config = search_of(beam, search)
-            outputs = translated(runs, test.sources, config, workers, progress.counting("translated", len(test)))
+            outputs = translate_texts(
+                [Path(run) for run in runs],
+                test.sources,
+                config,
+                workers=workers,
+                advance=progress.counting("translated", len(test)),
+            )
         if output is not None:
             write_outputs(output, outputs)
         name = hypotheses if hypotheses is not None else " + ".join(runs)
@@ -226,38 +231,6 @@ def search_of(beam: int, changes: list[str] | None) -> "SearchConfig":
     from seq2see.session import DEFAULT
 
     return read_search(changes, {"beam": beam, "length_penalty": DEFAULT.length_penalty}, {"beam": "--beam"})
-
-
-def translated(
-    runs: Sequence[str],
-    sources: Sequence[str],
-    search: "SearchConfig",
-    workers: int | None,
-    advance: Callable[[int], None],
-) -> list[str]:
-    """An output for each source, in order, in the normal form that references are read in."""
-    import torch
-
-    from seq2see.session import Request, load
-    from seq2see.session.bulk import cores, translate_bulk
-    from seq2see.text import normalise
-
-    paths = [Path(run) for run in runs]
-    large = sum(len(source.encode()) for source in sources) >= _WORTH_WORKERS
-    workers = workers or (cores() if large else 1)
-    if workers == 1:
-        torch.set_num_threads(1)
-        translations = load(paths).translate_all(sources, search, window=256)
-    else:
-        load(paths)  # complains here about a run that is damaged, rather than in every process
-        requests = (Request(source, number=number) for number, source in enumerate(sources))
-        chunk = max(32, min(512, len(sources) // (4 * workers)))
-        translations = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
-    outputs = []
-    for translation in translations:
-        outputs.append(normalise(translation.text))
-        advance(1)
-    return outputs
 
 
 def read_outputs(path: str, test: "References", encoding: str | None) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from seq2see.cli.shell.checking import check_run, check_training
+from seq2see.cli.shell.checking import check_files, check_run, check_training
 from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, nearest
 
@@ -83,6 +83,20 @@ def train(
             show_default=False,
         ),
     ] = None,
+    mono: Annotated[
+        Path | None,
+        typer.Option(
+            help="Texts of the target language alone, a line each, such as news.en or news.en.gz: --reverse translates "
+            "them back, and they are learned from like pairs.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
+    reverse: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --mono: a run of the other direction, such as runs/en-ko.  [default: none]", show_default=False
+        ),
+    ] = None,
     alignments: Annotated[
         Path | None,
         typer.Option(
@@ -130,6 +144,7 @@ def train(
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
     seq2see train pairs.tsv --alignments pairs.align --set training.guided_alignment=1.0 --out runs/guided
     seq2see train news.tsv --from runs/ko-en --time-limit 30m --out runs/news
+    seq2see train pairs.tsv --mono news.en --reverse runs/en-ko --out runs/more
     seq2see train --recipe recipes/dates-luong.toml --out runs/recipe
     seq2see train builtin:espeak --model tacotron --out runs/voice
     seq2see train --resume --out runs/de-en
@@ -154,7 +169,11 @@ def train(
     settings = merge(merge(read_toml(recipe) if recipe else {}, given), changed)
     if not settings.get("data", {}).get("train"):
         raise ConfigError("train needs pairs: a file, two plain text files, or builtin:phrases")
-    _start(settings, out, base, plan_only=plan)
+    if (mono is None) != (reverse is None):
+        raise ConfigError(
+            "--mono and --reverse go together: texts of the target language, and a run that translates back"
+        )
+    _start(settings, out, base, plan_only=plan, mono=None if mono is None or reverse is None else (mono, reverse))
 
 
 def _settings(
@@ -186,8 +205,19 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2] or "s"]
 
 
-def _start(settings: dict[str, Any], out: Path, base: Path | None, *, plan_only: bool = False) -> None:
+def _start(
+    settings: dict[str, Any],
+    out: Path,
+    base: Path | None,
+    *,
+    plan_only: bool = False,
+    mono: tuple[Path, Path] | None = None,
+) -> None:
+    """mono: texts of the target language, and the run that translates them back."""
     check_training(settings, out, base)
+    if mono is not None:
+        check_files(mono[0])
+        check_run(mono[1])
     from seq2see.runs.config import VOICE
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import new_config, train_run
@@ -199,14 +229,36 @@ def _start(settings: dict[str, Any], out: Path, base: Path | None, *, plan_only:
         return
     if base is not None:
         settings = _as_base(settings, base)
-    config = new_config(settings)
-    if plan_only:
-        with TemporaryDirectory(prefix="seq2see-plan-") as folder, ConsoleReporter() as reporter:
-            train_run(config, Path(folder) / "run", reporter, base=base, plan_only=True)
-        return
-    with _interruptible(out), ConsoleReporter() as reporter:
-        ended = train_run(config, out, reporter, base=base)
-    _say_end(ended, out)
+    with TemporaryDirectory(prefix="seq2see-plan-") as folder:
+        out = Path(folder) / "run" if plan_only else out
+        pairs: dict[str, bytes] = {}
+        if mono is not None:
+            settings, pairs = _with_mono(settings, out, *mono)
+        config = new_config(settings)
+        with _interruptible(out), ConsoleReporter() as reporter:
+            ended = train_run(config, out, reporter, base=base, pairs=pairs, plan_only=plan_only)
+    if not plan_only:
+        _say_end(ended, out)
+
+
+def _with_mono(
+    settings: dict[str, Any], out: Path, mono: Path, reverse: Path
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The settings with one more corpus, and that corpus, which will lie in the run folder."""
+    from seq2see.cli.shell.progress import CountProgress
+    from seq2see.runs.config import merge, read_config
+    from seq2see.session.backtranslation import MONO, back_translate
+
+    data = read_config(settings).data
+    with CountProgress() as progress:
+        content = back_translate(
+            mono,
+            reverse,
+            form=data.form,
+            encoding=data.encoding,
+            counting=lambda total: progress.counting(f"lines of {mono} translated back by {reverse}", total),
+        )
+    return merge(settings, {"data": {"mono": str(out / MONO)}}), {MONO: content}
 
 
 def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None:

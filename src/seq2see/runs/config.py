@@ -37,6 +37,9 @@ class DataConfig(ConfigSection):
         (), description="validation pairs; if none, some training pairs are held out by hash"
     )
     alignments: str | None = Field(None, description="word alignments of the training pairs, a Pharaoh file")
+    mono: str | None = Field(
+        None, description="pairs with a machine's sources, as --mono makes them: learned from, never validated on"
+    )
     form: NormalForm = Field("NFC", description="Unicode normal form of all text")
     source_language: str | None = Field(
         None, description="side of a TMX, XLIFF or JSONL that is the source, such as ko"

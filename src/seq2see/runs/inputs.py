@@ -56,6 +56,7 @@ def renamed(data: DataConfig, rename: Callable[[str], str]) -> DataConfig:
         "train": tuple(map(spec, data.train)),
         "valid": tuple(map(spec, data.valid)),
         "alignments": None if links is None else rename(links),
+        "mono": None if data.mono is None else rename(data.mono),
     }
     return data.model_copy(update=changes)
 
@@ -133,10 +134,10 @@ def _absolute(path: str | Path) -> str:
 
 def files_of(data: DataConfig) -> list[Path]:
     """The files that pairs are read from, in a fixed order."""
-    links = [data.alignments] if data.alignments else []
+    single = [path for path in (data.alignments, data.mono) if path]
     sources = [source for specs in (data.train, data.valid) if specs for source in parse_sources(specs)]
     paths = [path for source in sources for path in source.paths]
-    return [Path(path) for path in (*paths, *links) if not path.startswith(BUILTIN)]
+    return [Path(path) for path in (*paths, *single) if not path.startswith(BUILTIN)]
 
 
 def check(out: Path, files: Sequence[Path], say: Say, *, accept: bool) -> list[Input]:

@@ -5,7 +5,7 @@ Threads inside one small matrix product wait for each other more than they work;
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -21,9 +21,11 @@ from seq2see.session.loading import load
 from seq2see.session.processes import end_with_parent, interrupts_blocked
 from seq2see.session.translation import Request, Translation, detached
 from seq2see.session.translator import in_order
+from seq2see.text import normalise
 
 CHUNK = 1024  # requests that a worker takes at once: sorted by length among themselves
 _AHEAD = 2  # chunks for each worker that are taken before the first of them is whole: what memory holds
+_WORTH_WORKERS = 100_000  # bytes of text; starting a process takes seconds
 _SECONDS = 0.2  # between two messages of a worker
 
 Finished = list[tuple[int, Translation]]
@@ -101,6 +103,36 @@ def translate_unordered(
         for worker in team:
             worker.process.join()
             worker.pipe.close()
+
+
+def translate_texts(
+    paths: Sequence[Path],
+    texts: Sequence[str],
+    search: SearchConfig,
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda done: None,
+) -> list[str]:
+    """An output for each text, in order, in the normal form that references are read in.
+
+    workers   processes; if not given, all cores where there is enough to do
+    advance   is told how many more are done
+    """
+    large = sum(len(text.encode()) for text in texts) >= _WORTH_WORKERS
+    workers = workers or (cores() if large else 1)
+    if workers == 1:
+        torch.set_num_threads(1)
+        translations = load(paths).translate_all(texts, search, window=256)
+    else:
+        load(paths)  # complains here about a run that is damaged, rather than in every process
+        requests = (Request(text, number=number) for number, text in enumerate(texts))
+        chunk = max(32, min(512, len(texts) // (4 * workers)))
+        translations = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
+    outputs = []
+    for translation in translations:
+        outputs.append(normalise(translation.text))
+        advance(1)
+    return outputs
 
 
 class _Worker:

@@ -48,6 +48,8 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
         flip=data.flip,
         encoding=data.encoding,
     )
+    if data.mono is not None:
+        train.append(Source((data.mono,), form=data.form, synthetic=True))
     if data.valid:
         valid = parse_sources(
             data.valid,
@@ -132,6 +134,7 @@ def _valid_store(
     counting: Counting,
 ) -> Store:
     folder, size = out / "data" / "valid", config.training.max_length
+    human = [source for source in train if not source.synthetic]
     counter = counting("reading validation pairs")
 
     def built(sources: list[Source], keep: Callable[[Sample], bool]) -> Store:
@@ -150,10 +153,10 @@ def _valid_store(
     if valid:
         return built(valid, _First(config.data.valid_pairs))
     try:
-        return built(train, _Holdout(config.data, held=False, wanted=True))
+        return built(human, _Holdout(config.data, held=False, wanted=True))
     except DataError:
         say("too few pairs to hold any out: validation looks at training pairs, so its score is no measure of quality")
-        return built(train, _First(config.data.valid_pairs))
+        return built(human, _First(config.data.valid_pairs))
 
 
 def _tell(train: Store, valid: Store, say: Say) -> None:
