@@ -64,7 +64,7 @@ text/dropout.py | text/test_tokenizer.py
     dropout inverted: random.random() < dropout  ->  random.random() > dropout
 formats/subtitles.py | formats/test_pairs.py
     cues meet by the longer: = min(self.end, other.end)  ->  = max(self.end, other.end)
-formats/unpacking.py | formats/test_limits.py
+formats/reading/unpacking.py | formats/test_limits.py
     gzip bomb let through: self._count > LARGEST_RATIO  ->  self._count < LARGEST_RATIO
 formats/catalogues.py | formats/test_catalogues.py
     fuzzy entries trusted: (entry.fuzzy or _is_fuzzy(text))  ->  entry.fuzzy

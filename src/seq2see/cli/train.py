@@ -256,7 +256,7 @@ def _resume(
 
 def _same_run(saved: dict[str, Any], given: dict[str, Any], out: Path) -> None:
     """The whole first command with --resume behind it is fine; another one is a mistake."""
-    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.reading.encodings import check_encoding
 
     encoding = given.get("data", {}).get("encoding")
     read_as = saved["data"]["encoding"] or "utf-8"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from seq2see import atomic
 from seq2see.data.sources import BUILTIN, parse_sources, split_weight
 from seq2see.errors import DataError
-from seq2see.formats.lines import check_file
+from seq2see.formats.reading.unpacking import check_file
 from seq2see.runs.config import DataConfig, RunConfig
 
 INPUTS = "inputs.json"
