@@ -109,9 +109,9 @@ masks.py | test_masks.py data/test_batch.py
 attention/positions.py | attention/test_positions.py
     rotation is none: first * sin + second * cos  ->  first * sin - second * cos
     slopes between powers: -4 * (2 * head + 1)  ->  -4 * (2 * head + 2)
-models/recurrent.py | models/test_recurrent.py
+models/recurrent/encoder.py | models/test_recurrent.py
     summary of the word before: (lengths - 1).clamp(min=0)  ->  (lengths - 2).clamp(min=0)
-models/recurrent.py | look/test_walkthrough.py::test_the_gates_are_those_of_the_step
+models/recurrent/cells.py | look/test_walkthrough.py::test_the_gates_are_those_of_the_step
     GRU gate inverted: (1 - z) * n + z * hidden  ->  z * n + (1 - z) * hidden
 models/rnnsearch.py | models/test_papers.py
     maxout reads the next state: before.cells if self.config.maxout  ->  after.cells if self.config.maxout

@@ -11,15 +11,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seq2see.data import Batch
 from seq2see.models import build
-from seq2see.models.recurrent import (
-    Cell,
-    FirstState,
-    RecurrentEncoder,
-    RecurrentEncoderConfig,
-    Stack,
-    WrittenLSTM,
-    turn_around,
-)
+from seq2see.models.recurrent.cells import Cell, FirstState, Stack, WrittenLSTM
+from seq2see.models.recurrent.encoder import RecurrentEncoder, RecurrentEncoderConfig, turn_around
 
 TORCH = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
