@@ -105,12 +105,12 @@ class TranslationSetup:
         seen = None
         if config.given is not None:
             seen = profile(pair for corpus in train for pair in corpus.pairs())
-            config = self._told(auto.decide_data(config, seen))
+            config = self._reported(auto.decide_data(config, seen))
         if config.base is not None:
             _inherit_tokenizers(Path(config.base.run), out)
         source, target = make_tokenizers(config, train, out, self.reporter.message)
         if seen is not None:
-            config = self._told(self._decide_training(config, seen, out, began))
+            config = self._reported(self._decide_training(config, seen, out, began))
         model = (
             _model_config(config, source.size, target.size)
             if config.base is None
@@ -119,7 +119,7 @@ class TranslationSetup:
         folder.write_config(out, config.model_copy(update={"model": model.model_dump(mode="json")}))
         return folder.read_run_config(out)
 
-    def _told(self, decided: auto.Decided) -> RunConfig:
+    def _reported(self, decided: auto.Decided) -> RunConfig:
         for line in decided.lines:
             self.reporter.message(line)
         return decided.config

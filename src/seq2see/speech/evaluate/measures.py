@@ -117,8 +117,8 @@ def f0(samples: Samples, rate: int) -> Array:
     for "sisters wait".
     """
     doubles = np.ascontiguousarray(samples, np.float64)
-    found, _ = _world().harvest(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
-    return np.asarray(found, dtype=np.float64)
+    pitch, _ = _world().harvest(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
+    return np.asarray(pitch, dtype=np.float64)
 
 
 def middle_pitch(pitch: Array) -> float | None:
