@@ -154,25 +154,6 @@ def lstm_gates(
     return o * torch.tanh(cell), cell, Gates(i, f, g, o)
 
 
-class WrittenLSTM(nn.Module):
-    """A whole LSTM layer from the gate equations, with the parameters of an nn.LSTM; `gates` are (B, T, hidden)."""
-
-    def __init__(self, inputs: int, hidden: int) -> None:
-        super().__init__()
-        self.cell = Cell("lstm", inputs, hidden)
-
-    def forward(self, x: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor, Gates]:
-        """(B, T, inputs) -> outputs (B, T, hidden), the last state (B, 2 hidden), and the gates of every step."""
-        state = x.new_zeros(x.size(0), self.cell.state_width) if state is None else state
-        outputs, shown = [], []
-        for position in range(x.size(1)):
-            state, gates = self.cell.gates(x[:, position], state)
-            outputs.append(self.cell.output(state))
-            shown.append(gates)
-        i, f, g, o = (torch.stack(gate, dim=1) for gate in zip(*shown, strict=True))
-        return torch.stack(outputs, dim=1), state, Gates(i, f, g, o)
-
-
 class Stack(nn.Module):
     """Layers of one direction on top of each other, for decoders."""
 
