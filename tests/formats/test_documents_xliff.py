@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError
 from seq2see.formats import open_document, read_pairs, xliff
-from seq2see.formats.documents import Outcome, translated_bytes
 from seq2see.formats.documents.inline import Code, numbered
 from seq2see.formats.documents.placeholders import placeholders
+from seq2see.formats.documents.translating import Outcome, translated_bytes
 from seq2see.formats.reading import markup
 from seq2see.formats.reading.markup import LARGEST_UNIT
 from seq2see.formats.xliff import with_attribute

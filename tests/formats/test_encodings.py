@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair, open_document, read_pairs
-from seq2see.formats.documents import Outcome, translate_document, translated_bytes
+from seq2see.formats.documents.translating import Outcome, translate_document, translated_bytes
 from seq2see.formats.reading.encodings import NAMES, check_encoding, find_encoding
 from seq2see.formats.reading.lines import check_text, encoding_of, read_lines
 
