@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -183,19 +183,15 @@ def our_settings(data: Path, family: str) -> dict[str, Any]:
 
 
 def our_worker(data: Path, family: str, out: Path) -> None:
-    """`seq2see train`, with a voice that takes turns."""
-    from seq2see.training.run import Voice, new_config, train_run
+    """`seq2see train`, with a reporter that takes turns."""
+    from seq2see.training.reporting import SilentReporter
+    from seq2see.training.run import new_config, train_run
 
     turns = Turns(count=family == "transformer")
 
-    class Timed(Voice):
+    class Timed(SilentReporter):
         def message(self, text: str) -> None:
             print(text, file=sys.stderr)
-
-        def counting(self, what: str) -> Callable[[int], None]:
-            return lambda pairs: None
-
-        def total(self, steps: int) -> None: ...
 
         def update(self, update: Any, progress: Any) -> None:
             turns.update(update.positions)

@@ -57,14 +57,14 @@ def _walk(
 
 def _models(outer: type[BaseModel], name: str) -> list[type[BaseModel]]:
     """The configuration types that a field can hold, in the order they are written."""
-    found: list[type[BaseModel]] = []
+    models: list[type[BaseModel]] = []
     waiting: list[Any] = [outer.model_fields[name].annotation]
     while waiting:
         candidate = waiting.pop(0)
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            found.append(candidate)
+            models.append(candidate)
         waiting.extend(get_args(candidate))
-    return found
+    return models
 
 
 def _field(first: Any) -> str:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.formats import jsonl, open_document
-from seq2see.formats.documents import Outcome, translate_document, translated_bytes
 from seq2see.formats.documents.placeholders import faithful
+from seq2see.formats.documents.translating import Outcome, translate_document, translated_bytes
 
 
 def write(path: Path, content: str | bytes) -> Path:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError
 from seq2see.formats import open_document
-from seq2see.formats.documents import Outcome, settled, translate_document, translated_bytes
 from seq2see.formats.documents.directives import fit_for_program
+from seq2see.formats.documents.frame import settled
 from seq2see.formats.documents.placeholders import faithful
 from seq2see.formats.documents.plurals import _parsed, plural_forms
+from seq2see.formats.documents.translating import Outcome, translate_document, translated_bytes
 from seq2see.formats.documents.wrapping import columns
 from seq2see.formats.pair import Languages
 from seq2see.formats.po import _unquote, quoted_lines, read_po

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from seq2see.errors import DataError
 from seq2see.formats import open_document
-from seq2see.formats.documents import Outcome, translated_bytes
 from seq2see.formats.documents.placeholders import placeholders
+from seq2see.formats.documents.translating import Outcome, translated_bytes
 from seq2see.formats.documents.wrapping import balanced, columns
 from seq2see.formats.subtitles import _blocks, read_cues
 

@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
-from seq2see.formats import format_of, markup, open_document
-from seq2see.formats.documents import Outcome, framed, settled, translate_document, translated_bytes, translating
+from seq2see.formats import format_of, open_document
+from seq2see.formats.documents import translating
+from seq2see.formats.documents.frame import framed, settled
 from seq2see.formats.documents.placeholders import faithful
+from seq2see.formats.documents.translating import Outcome, translate_document, translated_bytes
 from seq2see.formats.documents.writing import new_file
+from seq2see.formats.reading import markup
 
 
 @pytest.mark.parametrize(

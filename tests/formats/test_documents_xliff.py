@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
-from seq2see.formats import markup, open_document, read_pairs, xliff
-from seq2see.formats.documents import Outcome, translated_bytes
+from seq2see.formats import open_document, read_pairs, xliff
 from seq2see.formats.documents.inline import Code, numbered
 from seq2see.formats.documents.placeholders import placeholders
-from seq2see.formats.markup import LARGEST_UNIT
+from seq2see.formats.documents.translating import Outcome, translated_bytes
+from seq2see.formats.reading import markup
+from seq2see.formats.reading.markup import LARGEST_UNIT
 from seq2see.formats.xliff import with_attribute
 
 etree = pytest.importorskip("lxml.etree")

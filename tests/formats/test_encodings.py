@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair, open_document, read_pairs
-from seq2see.formats.documents import Outcome, translate_document, translated_bytes
-from seq2see.formats.encodings import NAMES, check_encoding, find_encoding
-from seq2see.formats.lines import check_text, encoding_of, read_lines
+from seq2see.formats.documents.translating import Outcome, translate_document, translated_bytes
+from seq2see.formats.reading.encodings import NAMES, check_encoding, find_encoding
+from seq2see.formats.reading.lines import check_text, encoding_of, read_lines
 
 KOREAN = "나는 학생입니다.\n안녕하세요, 오늘 날씨가 좋습니다!\n막걸리 한 잔 주세요.\n"
 TEXTS = {

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from seq2see.errors import DataError
-from seq2see.formats import lines, markup, open_document, po, read_pairs, subtitles, tmx, unpacking, xliff
-from seq2see.formats.lines import read_lines
+from seq2see.formats import open_document, po, read_pairs, subtitles, tmx, xliff
+from seq2see.formats.reading import lines, markup, unpacking
+from seq2see.formats.reading.lines import read_lines
 from seq2see.session.constraints import read_constraints
 from seq2see.speech.corpus.sources import read_corpus
 

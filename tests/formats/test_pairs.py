@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair, read_pairs
-from seq2see.formats.lines import open_bytes
+from seq2see.formats.reading.unpacking import open_bytes
 from seq2see.text import normalise
 
 DATA = Path(__file__).parents[2].parent / "shared/data"

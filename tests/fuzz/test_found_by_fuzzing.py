@@ -9,7 +9,8 @@ from seq2see.data.sources import read_links
 from seq2see.errors import ConfigError, DataError
 from seq2see.evaluate.alignment import read_gold
 from seq2see.formats import open_document
-from seq2see.formats.documents import translate_document, wrapping
+from seq2see.formats.documents import wrapping
+from seq2see.formats.documents.translating import translate_document
 from seq2see.formats.pairs import read_pairs
 from seq2see.look.map.files import load
 from seq2see.runs.config import parse_changes, read_toml

@@ -159,7 +159,7 @@ def test_a_change_outside_of_translations_is_seen(name: str) -> None:
 
 
 def test_bytes_that_a_document_loses_are_seen() -> None:
-    from seq2see.formats.documents import Kept
+    from seq2see.formats.documents.base import Kept
 
     slot = object()
     documents._check_kept([Kept(b"ab"), slot, Kept(b"ef"), Kept(b"g")], b"abcdefg")

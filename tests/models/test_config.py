@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from seq2see.errors import ConfigError, Seq2SeeError, ShapeError
 from seq2see.models import FAMILIES, SIZES, Model, build, configure, from_config, load_config, parameters
 from seq2see.models.convolutional import ConvEncoderConfig
-from seq2see.models.recurrent import RecurrentEncoderConfig
+from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
 from seq2see.models.selfattention import TransformerEncoderConfig
 from seq2see.models.transformer import TransformerConfig
 

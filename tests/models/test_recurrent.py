@@ -11,15 +11,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seq2see.data import Batch
 from seq2see.models import build
-from seq2see.models.recurrent import (
-    Cell,
-    FirstState,
-    RecurrentEncoder,
-    RecurrentEncoderConfig,
-    Stack,
-    WrittenLSTM,
-    turn_around,
-)
+from seq2see.models.recurrent.cells import Cell, FirstState, Stack
+from seq2see.models.recurrent.encoder import RecurrentEncoder, RecurrentEncoderConfig, turn_around
 
 TORCH = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -80,19 +73,20 @@ def test_fresh_cells_keep_what_they_read():
 @DTYPES
 def test_the_written_out_lstm_equals_torchs(dtype: torch.dtype):
     layer = nn.LSTM(INPUTS, HIDDEN, batch_first=True).to(dtype)
-    written = WrittenLSTM(INPUTS, HIDDEN).to(dtype)
-    copied(written.cell, layer)
+    cell = Cell("lstm", INPUTS, HIDDEN).to(dtype)
+    copied(cell, layer)
     x = torch.randn(4, 6, INPUTS, dtype=dtype)
-    outputs, state, gates = written(x)
-    expected, (hidden, cell) = layer(x)
-    close(outputs, expected)
-    close(state, torch.cat([hidden, cell], dim=-1).squeeze(0))
-    begun = torch.randn(4, 2 * HIDDEN, dtype=dtype)
-    close(written(x, begun)[0], layer(x, torch_state("lstm", begun))[0])
-    for gate in (gates.input, gates.forget, gates.output):
-        assert gate.shape == (4, 6, HIDDEN)
-        assert ((gate > 0) & (gate < 1)).all()
-    assert gates.candidate.shape == (4, 6, HIDDEN)
+    for begun in (torch.zeros(4, 2 * HIDDEN, dtype=dtype), torch.randn(4, 2 * HIDDEN, dtype=dtype)):
+        expected, (hidden, kept) = layer(x, torch_state("lstm", begun))
+        state = begun
+        for position in range(x.size(1)):
+            state, gates = cell.gates(x[:, position], state)
+            close(cell.output(state), expected[:, position])
+            for gate in (gates.input, gates.forget, gates.output):
+                assert gate.shape == (4, HIDDEN)
+                assert ((gate > 0) & (gate < 1)).all()
+            assert gates.candidate.shape == (4, HIDDEN)
+        close(state, torch.cat([hidden, kept], dim=-1).squeeze(0))
     assert (gates.candidate.abs() < 1).all()
     assert (gates.candidate < 0).any()
 

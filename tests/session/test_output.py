@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
-from seq2see.formats.remarks import Remark
+from seq2see.formats.documents.remarks import Remark
 from seq2see.session.files import output as writing
 from seq2see.session.files.output import OrderedOutput
 

@@ -144,8 +144,8 @@ def _read(
     from seq2see.errors import DataError
     from seq2see.evaluate.alignment import Gold, read_bitext, read_gold
     from seq2see.evaluate.testset import MOST_PAIRS
-    from seq2see.formats.encodings import check_encoding
-    from seq2see.formats.lines import at_most
+    from seq2see.formats.reading.encodings import check_encoding
+    from seq2see.formats.reading.lines import at_most
     from seq2see.text import normalise
 
     judged: list[Gold] | None = None

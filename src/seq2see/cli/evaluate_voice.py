@@ -38,7 +38,7 @@ def evaluate_voice(
     encoding: str | None = None,
 ) -> str:
     """What to print of the held-out utterances of a corpus, by default of the one the voice was trained on."""
-    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.reading.encodings import check_encoding
     from seq2see.progress import ProgressDisplay
     from seq2see.speech.corpus.sources import read_corpus, references
     from seq2see.speech.evaluate.evaluation import listen

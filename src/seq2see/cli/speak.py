@@ -114,7 +114,7 @@ def parse_tokens(text: str) -> dict[int | tuple[int, int], float]:
 
 def _lines(encoding: str | None) -> Iterator[str]:
     """The lines of standard input that are not empty."""
-    from seq2see.formats.encodings import check_encoding
-    from seq2see.formats.lines import read_standard_input
+    from seq2see.formats.reading.encodings import check_encoding
+    from seq2see.formats.reading.lines import read_standard_input
 
     return (text for line in read_standard_input(check_encoding(encoding)) if (text := line.strip()))

@@ -157,16 +157,16 @@ def train(
         if not plan or resume:
             raise ConfigError("train needs --out FOLDER for the run")
         out = Path("run")  # nothing is written
-    given = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
+    options = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
     from seq2see.runs.config import merge, parse_changes, read_toml
 
     changed = parse_changes(changes or [])
     if resume:
-        _resume(out, given, changed, base, changed_data=changed_data)
+        _resume(out, options, changed, base, changed_data=changed_data)
         return
     if changed_data:
         raise ConfigError("--changed-data belongs to --resume; a new run takes its data as it is")
-    settings = merge(merge(read_toml(recipe) if recipe else {}, given), changed)
+    settings = merge(merge(read_toml(recipe) if recipe else {}, options), changed)
     if not settings.get("data", {}).get("train"):
         raise ConfigError("train needs pairs: a file, two plain text files, or builtin:phrases")
     if (mono is None) != (reverse is None):
@@ -286,7 +286,7 @@ def _as_base(settings: dict[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _resume(
-    out: Path, given: dict[str, Any], changed: dict[str, Any], base: Path | None, *, changed_data: bool
+    out: Path, options: dict[str, Any], changed: dict[str, Any], base: Path | None, *, changed_data: bool
 ) -> None:
     from seq2see.runs.config import VOICE, merge
 
@@ -296,10 +296,10 @@ def _resume(
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import renamed_data, resumed_config, train_run
 
-    training = {"training": given["training"]} if given.get("training") else {}
+    training = {"training": options["training"]} if options.get("training") else {}
     config = resumed_config(out, merge(training, changed))
-    _same_run(config.model_dump(mode="json"), given, out)
-    config = renamed_data(config, out, given.get("data", {}), accept=changed_data)
+    _same_run(config.model_dump(mode="json"), options, out)
+    config = renamed_data(config, out, options.get("data", {}), accept=changed_data)
     with _interruptible(out), ConsoleReporter() as reporter:
         if config.model.get("family") == VOICE:
             from seq2see.speech.training import train_voice
@@ -310,20 +310,20 @@ def _resume(
     _say_end(ended, out)
 
 
-def _same_run(saved: dict[str, Any], given: dict[str, Any], out: Path) -> None:
+def _same_run(saved: dict[str, Any], options: dict[str, Any], out: Path) -> None:
     """The whole first command with --resume behind it is fine; another one is a mistake."""
-    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.reading.encodings import check_encoding
 
-    encoding = given.get("data", {}).get("encoding")
+    encoding = options.get("data", {}).get("encoding")
     read_as = saved["data"]["encoding"] or "utf-8"
     if encoding and check_encoding(encoding) != read_as:
         raise ConfigError(f"{out} was trained on files read as {read_as}, not as {encoding}; leave --encoding away")
-    family = given.get("model", {}).get("family")
+    family = options.get("model", {}).get("family")
     if family and family != saved["model"]["family"]:
         raise ConfigError(
             f"{out} is a {saved['model']['family']}, not a {family}{nearest(family, [saved['model']['family']])}"
         )
-    if given.get("data", {}).get("flip") and not saved["data"]["flip"]:
+    if options.get("data", {}).get("flip") and not saved["data"]["flip"]:
         raise ConfigError(f"{out} learns from the source to the target of its pairs; --flip makes another run")
 
 

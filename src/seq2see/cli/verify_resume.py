@@ -72,8 +72,6 @@ def _recipe(config: Path, folder: Path) -> Path:
     """A run folder's settings as a recipe; a recipe as it is."""
     if not config.is_dir():
         return config.resolve()
-    import json
-
     from seq2see.runs.folder import read_run_config
 
     saved = read_run_config(config).model_dump(mode="json", exclude={"version", "base", "chosen"})
@@ -81,14 +79,13 @@ def _recipe(config: Path, folder: Path) -> Path:
     saved["model"] = {name: value for name, value in saved["model"].items() if name not in vocabularies}
     path = folder / "recipe.toml"
     lines = [
-        f"[{room}]\n" + "".join(_toml(name, value, json.dumps) for name, value in inside.items())
-        for room, inside in saved.items()
+        f"[{room}]\n" + "".join(_toml(name, value) for name, value in inside.items()) for room, inside in saved.items()
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
 
-def _toml(name: str, value: object, dump: object) -> str:
+def _toml(name: str, value: object) -> str:
     """One setting; JSON writes numbers, strings and lists as TOML does."""
     if value is None:
         return ""

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 from seq2see import corpora
 from seq2see.errors import DataError
 from seq2see.formats import Pair, is_one_file, read_pairs
-from seq2see.formats.encodings import check_encoding
-from seq2see.formats.lines import read_lines
+from seq2see.formats.reading.encodings import check_encoding
+from seq2see.formats.reading.lines import read_lines
 from seq2see.text import NormalForm, normalise
 
 BUILTIN = "builtin:"

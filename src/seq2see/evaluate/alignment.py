@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from seq2see.errors import DataError, ShapeError
 from seq2see.evaluate.testset import MOST_PAIRS
-from seq2see.formats.lines import at_most, read_lines
+from seq2see.formats.reading.lines import at_most, read_lines
 
 Link = tuple[int, int]
 """(source word, target word), counted from 0."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from seq2see.data.sources import Source, parse_sources
 from seq2see.errors import ConfigError, DataError
-from seq2see.formats.encodings import check_encoding
-from seq2see.formats.lines import at_most, encoding_of, fits_utf_8, lines_of, read_lines, standard_input
+from seq2see.formats.reading.encodings import check_encoding
+from seq2see.formats.reading.lines import at_most, encoding_of, fits_utf_8, lines_of, read_lines, standard_input
 from seq2see.text import NormalForm, normalise
 
 STANDARD_INPUT = "-"

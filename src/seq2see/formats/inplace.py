@@ -15,10 +15,10 @@ from typing import Literal, get_args
 
 from seq2see.errors import ConfigError, DataError, nearest
 from seq2see.formats.documents.base import Document, Existing
-from seq2see.formats.encodings import UTF_8, check_encoding
 from seq2see.formats.jsonl import Records
-from seq2see.formats.lines import check_file
 from seq2see.formats.po import Catalogue
+from seq2see.formats.reading.encodings import UTF_8, check_encoding
+from seq2see.formats.reading.unpacking import check_file
 from seq2see.formats.subtitles import Subtitles
 from seq2see.formats.xliff import Xliff
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from seq2see.errors import DataError
 from seq2see.formats.documents.base import Document, Existing, Kept, Part, Segment, Slot, byte_lines
-from seq2see.formats.lines import LONGEST_LINE, as_utf_8, read_lines
 from seq2see.formats.pair import Languages, Pair
+from seq2see.formats.reading.lines import LONGEST_LINE, as_utf_8, read_lines
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")

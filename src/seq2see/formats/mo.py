@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.encodings import REPLACING, UTF_8, advice
-from seq2see.formats.lines import codec_of, open_bytes
 from seq2see.formats.pair import Languages, Pair
 from seq2see.formats.po import Message, pairs_of, stated_encoding
-from seq2see.formats.unpacking import CHUNK
+from seq2see.formats.reading.encodings import REPLACING, UTF_8, advice
+from seq2see.formats.reading.lines import codec_of
+from seq2see.formats.reading.unpacking import CHUNK, open_bytes
 
 LARGEST_MO = 64 * 2**20
 """Bytes. An MO file is addressed by offsets and has to be held whole."""

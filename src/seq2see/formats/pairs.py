@@ -19,12 +19,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.encodings import check_encoding
 from seq2see.formats.jsonl import read_jsonl
-from seq2see.formats.lines import LONGEST_LINE, check_file, read_lines, read_raw_lines
 from seq2see.formats.mo import read_mo
 from seq2see.formats.pair import Languages, Pair
 from seq2see.formats.po import read_po
+from seq2see.formats.reading.encodings import check_encoding
+from seq2see.formats.reading.lines import LONGEST_LINE, read_lines, read_raw_lines
+from seq2see.formats.reading.unpacking import check_file
 from seq2see.formats.subtitles import read_srt
 from seq2see.formats.tmx import read_tmx
 from seq2see.formats.xliff import read_xliff

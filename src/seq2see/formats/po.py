@@ -23,10 +23,10 @@ from seq2see.formats.documents.directives import fit_for_program
 from seq2see.formats.documents.placeholders import placeholders
 from seq2see.formats.documents.plurals import PluralForms, plural_forms
 from seq2see.formats.documents.wrapping import columns
-from seq2see.formats.encodings import UTF_8, find_encoding
-from seq2see.formats.lines import LONGEST_LINE, file_codec, open_bytes
 from seq2see.formats.pair import Languages, Pair
-from seq2see.formats.unpacking import CHUNK
+from seq2see.formats.reading.encodings import UTF_8, find_encoding
+from seq2see.formats.reading.lines import LONGEST_LINE, file_codec
+from seq2see.formats.reading.unpacking import CHUNK, open_bytes
 
 WIDTH = 79
 """Columns after which gettext's own tools break a long text."""

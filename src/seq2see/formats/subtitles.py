@@ -19,8 +19,8 @@ from seq2see.errors import DataError
 from seq2see.formats.documents.base import Document, Kept, Part, Segment, Slot, text_lines
 from seq2see.formats.documents.placeholders import spans
 from seq2see.formats.documents.wrapping import balanced, visible_columns
-from seq2see.formats.lines import LONGEST_LINE, at_most
 from seq2see.formats.pair import Pair
+from seq2see.formats.reading.lines import LONGEST_LINE, at_most
 
 MOST_LINES = 10_000
 """Of one cue. Every block of lines has to be held."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.lines import open_bytes
-from seq2see.formats.markup import LARGEST_UNIT, MOST_NODES, NATIVE_CODE, Markup, decoded
 from seq2see.formats.pair import Languages, Pair, find_language
+from seq2see.formats.reading.markup import LARGEST_UNIT, MOST_NODES, NATIVE_CODE, Markup, decoded
+from seq2see.formats.reading.unpacking import open_bytes
 
 
 @dataclass(slots=True)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from seq2see.errors import DataError
 from seq2see.formats.documents.base import Document, Existing, Kept, Part, Segment, Slot
 from seq2see.formats.documents.inline import Code, Content, Role, TaggedText, escaped, sentences
-from seq2see.formats.lines import open_bytes
-from seq2see.formats.markup import LARGEST_UNIT, MOST_NODES, NATIVE_CODE, EncodedBytes, Markup, decoded
 from seq2see.formats.pair import Languages, Pair
+from seq2see.formats.reading.markup import LARGEST_UNIT, MOST_NODES, NATIVE_CODE, EncodedBytes, Markup, decoded
+from seq2see.formats.reading.unpacking import open_bytes
 
 UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 """States by which XLIFF 1.2 and 2 say that the target is only a placeholder."""

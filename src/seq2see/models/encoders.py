@@ -6,7 +6,7 @@ from pydantic import Field
 
 from seq2see.models.base import Encoder
 from seq2see.models.convolutional import ConvEncoder, ConvEncoderConfig
-from seq2see.models.recurrent import RecurrentEncoder, RecurrentEncoderConfig
+from seq2see.models.recurrent.encoder import RecurrentEncoder, RecurrentEncoderConfig
 from seq2see.models.selfattention import TransformerEncoder, TransformerEncoderConfig
 
 EncoderConfig = Annotated[

@@ -11,7 +11,7 @@ from seq2see.models.bytenet import ByteNetConfig, make_bytenet
 from seq2see.models.convolutional import ConvEncoderConfig, ConvS2SConfig, make_convs2s
 from seq2see.models.luong import LuongConfig, make_luong
 from seq2see.models.names import Size, known_size, unknown_family
-from seq2see.models.recurrent import RecurrentEncoderConfig
+from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
 from seq2see.models.rnn import RnnConfig, make_rnn
 from seq2see.models.rnnsearch import RnnSearchConfig, make_rnnsearch
 from seq2see.models.selfattention import TransformerEncoderConfig

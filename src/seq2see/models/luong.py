@@ -19,11 +19,12 @@ from seq2see.models.base import (
     Vocabulary,
     mean_weights,
 )
-from seq2see.models.cell_formulas import LAST_WORD, cell_formulas
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
-from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
+from seq2see.models.recurrent.cells import CellName, FirstState, Stack
+from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
+from seq2see.models.recurrent.formulas import LAST_WORD, cell_formulas
 from seq2see.models.rnnsearch import SearchMemory, must_hold_weights, prepared_of
 
 

@@ -9,11 +9,12 @@ from torch.nn import functional as F
 
 from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, StepDescription, Vocabulary
-from seq2see.models.cell_formulas import LAST_WORD, cell_formulas
 from seq2see.models.encoders import EncoderConfig, make_encoder
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
-from seq2see.models.recurrent import CellName, FirstState, RecurrentEncoderConfig, Stack
+from seq2see.models.recurrent.cells import CellName, FirstState, Stack
+from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
+from seq2see.models.recurrent.formulas import LAST_WORD, cell_formulas
 
 
 def _sizes(width: int, hidden: int, layers: int) -> dict[str, object]:

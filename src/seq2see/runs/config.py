@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from seq2see.errors import ConfigError
-from seq2see.formats.encodings import check_encoding
+from seq2see.formats.reading.encodings import check_encoding
 from seq2see.settings import setting_error
 from seq2see.text import NormalForm, PairTokenizerConfig
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from seq2see import atomic
 from seq2see.data.sources import BUILTIN, parse_sources, split_weight
 from seq2see.errors import DataError
-from seq2see.formats.lines import check_file
+from seq2see.formats.reading.unpacking import check_file
 from seq2see.runs.config import DataConfig, RunConfig
 
 INPUTS = "inputs.json"
@@ -68,7 +68,7 @@ def absolute(data: DataConfig) -> DataConfig:
 
 def describe(files: Sequence[Path], known: Sequence[Input] = ()) -> list[Input]:
     """What these files are now; those that nobody has touched since they were `known` are not read again."""
-    untouched = {(one.path, one.stat): one for one in known}
+    untouched = {(file.path, file.stat): file for file in known}
     try:
         return [_described(path, untouched) for path in files]
     except OSError as error:
@@ -87,14 +87,14 @@ def _described(path: Path, untouched: Mapping[tuple[str, tuple[int, ...]], Input
 def remember(out: Path, files: Sequence[Input]) -> None:
     record = Record(_absolute(out), tuple(files))
     if not (out / INPUTS).exists() or read(out) != record:
-        atomic.write_json(out / INPUTS, {"run": record.run, "files": [one._asdict() for one in files]})
+        atomic.write_json(out / INPUTS, {"run": record.run, "files": [file._asdict() for file in files]})
 
 
 def read(out: Path) -> Record | None:
     """None for a run of an older seq2see, which kept no record."""
     try:
         saved = atomic.read_json(out / INPUTS, _LARGEST)
-        files = tuple(_input(one) for one in saved["files"])
+        files = tuple(_input(entry) for entry in saved["files"])
         return Record(str(saved["run"]), files)
     except FileNotFoundError:
         return None
@@ -193,7 +193,7 @@ def _complain(out: Path, problems: Sequence[str], say: Say, *, accept: bool) -> 
 
 def check_unchanged(files: Sequence[Input]) -> None:
     """After the files were read: nobody wrote into one of them meanwhile."""
-    present = [one for one in files if Path(one.path).exists()]
-    for before, now in zip(present, describe([Path(one.path) for one in present], present), strict=True):
+    present = [file for file in files if Path(file.path).exists()]
+    for before, now in zip(present, describe([Path(file.path) for file in present], present), strict=True):
         if now.sha256 != before.sha256:
             raise DataError("has changed while it was read; start again", path=now.path)

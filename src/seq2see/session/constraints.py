@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from seq2see.errors import DataError
-from seq2see.formats.lines import at_most, encoding_of, read_lines
+from seq2see.formats.reading.lines import at_most, encoding_of, read_lines
 from seq2see.session.decoding import whole_words
 from seq2see.session.translation import Request
 from seq2see.text import normalise

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from seq2see.formats.documents import Finished, Numbered
 from seq2see.formats.documents.placeholders import faithful, placeholders
+from seq2see.formats.documents.translating import Finished, Numbered
 from seq2see.search import SearchConfig
 from seq2see.session.constraints import Constraints, Glossary
 from seq2see.session.terms import TermTally

@@ -11,8 +11,8 @@ from seq2see.errors import DataError, RunError, printable
 from seq2see.runs.config import merge
 from seq2see.runs.folder import PAIRS, VOICE, load_run, read_run_config
 from seq2see.session.translator import Translator, run_paths
+from seq2see.training.harness import restored_torch
 from seq2see.training.reporting import ConsoleReporter, SilentReporter
-from seq2see.training.restoring import restored_torch
 from seq2see.training.run import new_config, resume_command, train_run
 
 if TYPE_CHECKING:

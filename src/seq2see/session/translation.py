@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any, get_args
 
 from seq2see.evaluate import sentence_chrf
-from seq2see.formats.remarks import Problem
+from seq2see.formats.documents.remarks import Problem
 from seq2see.look import AttentionMap, Kind, joined
 from seq2see.look.map.tree import BeamTree, Spell, beam_tree
 from seq2see.search import Considered, minimum_bayes_risk

@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import torch
 
 from seq2see.data.batch import Batch
 from seq2see.engines import Engine
 from seq2see.errors import ConfigError, NumericError, RunError, ShapeError
-from seq2see.look import AttentionMap, Best, Kind, attention_map, load_best
+from seq2see.look import AttentionMap, Best, Kind, attention_maps, load_best
 from seq2see.look.intervene.posterior import posterior_looks
 from seq2see.look.intervene.whatif import Edit, what_if
 from seq2see.look.map.alignment import ALIGNMENT
@@ -38,7 +38,6 @@ DEFAULT = SearchConfig(beam=5, length_penalty="gnmt")
 WINDOW = 2048  # texts that are sorted by length together
 _PHRASES = 1 << 16  # of glossaries, whose pieces are kept
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_KINDS: tuple[Kind, ...] = get_args(Kind)
 Value = TypeVar("Value")
 
 
@@ -378,8 +377,7 @@ class Translator:
         """Every kind of attention from one forced pass over (source, target)."""
         batch = Batch.of([[*source.ids, EOS]], [target.ids])
         looks = posterior_looks(self.model, batch) if posterior else self.model.look(batch)
-        by_kind = {kind: attention_map(looks, kind, source, target) for kind in _KINDS}
-        return {kind: whole for kind, whole in by_kind.items() if whole is not None}
+        return attention_maps(looks, source, target)
 
     @torch.no_grad()
     def _score(self, source_ids: Sequence[int], ids: Sequence[int]) -> Scored:

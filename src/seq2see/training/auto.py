@@ -299,17 +299,17 @@ class Decided(NamedTuple):
 
 def decide_data(config: RunConfig, profile: Profile) -> Decided:
     """Before vocabularies are learned."""
-    given = set(_given(config))
-    in_subwords = given & {"tokenizer.scheme", "tokenizer.vocabulary", "tokenizer.dropout"}
+    fixed = set(_fixed_names(config))
+    in_subwords = fixed & {"tokenizer.scheme", "tokenizer.vocabulary", "tokenizer.dropout"}
     scheme = config.tokenizer.scheme if in_subwords else None
-    shared = config.data.shared_vocabulary if "data.shared_vocabulary" in given else None
+    shared = config.data.shared_vocabulary if "data.shared_vocabulary" in fixed else None
     choices: list[SettingChoice | None] = [
         choose_pieces(profile, shared=shared, scheme=scheme),
         choose_invented(profile),
         choose_length(profile),
         choose_valid_pairs(profile),
     ]
-    family_settings = [name for name in _given(config) if name.startswith("model.") and name != "model.size"]
+    family_settings = [name for name in _fixed_names(config) if name.startswith("model.") and name != "model.size"]
     if config.base is None and not family_settings:
         choices.insert(0, choose_family(profile))
     return apply(config, choices)
@@ -331,7 +331,7 @@ def decide_training(
     batch, plan = choose_batch(profile, budget, functools.partial(speed, size))
     batch_tokens = apply(config, [batch]).config.training.batch_tokens
     per_epoch = budget.epoch_pieces / batch_tokens
-    if budget.seconds is None and {"training.steps", "training.epochs"} & set(_given(config)):
+    if budget.seconds is None and {"training.steps", "training.epochs"} & set(_fixed_names(config)):
         updates = training.steps or max(1, round(per_epoch * training.epochs))
         plan = UpdatePlan(batch_tokens, updates, updates / per_epoch)
     elif plan.updates is not None:
@@ -347,13 +347,13 @@ def decide_training(
     return apply(config, choices)
 
 
-def _given(config: RunConfig) -> tuple[str, ...]:
+def _fixed_names(config: RunConfig) -> tuple[str, ...]:
     return config.given or ()
 
 
 def apply(config: RunConfig, choices: Iterable[SettingChoice | None]) -> Decided:
     """The choices but for the names that a person gave."""
-    fixed = set(_given(config))
+    fixed = set(_fixed_names(config))
     settings: dict[str, Any] = config.model_dump(mode="json")
     chosen, lines = dict(config.chosen), []
     for choice in choices:
@@ -369,11 +369,11 @@ def apply(config: RunConfig, choices: Iterable[SettingChoice | None]) -> Decided
     return Decided(decided.model_copy(update={"given": config.given}), lines)
 
 
-def _is_given(name: str, given: set[str]) -> bool:
+def _is_given(name: str, fixed: set[str]) -> bool:
     """`tokenizer.source.scheme` is given by `tokenizer.source.scheme` and by `tokenizer.scheme`."""
     parts = name.split(".")
     general = ".".join([parts[0], *parts[2:]]) if len(parts) == 3 and parts[0] == "tokenizer" else name
-    return name in given or general in given
+    return name in fixed or general in fixed
 
 
 def _with(settings: Mapping[str, Any], path: list[str], value: Any) -> dict[str, Any]:
@@ -385,8 +385,8 @@ def _with(settings: Mapping[str, Any], path: list[str], value: Any) -> dict[str,
 
 def names(settings: Mapping[str, Any], prefix: str = "") -> list[str]:
     """The dotted names of nested settings."""
-    found = []
+    paths = []
     for name, value in settings.items():
         path = f"{prefix}{name}"
-        found += names(value, f"{path}.") if isinstance(value, Mapping) else [path]
-    return found
+        paths += names(value, f"{path}.") if isinstance(value, Mapping) else [path]
+    return paths

@@ -14,7 +14,8 @@ What differs between text and voice is a `TaskSetup`: training/run.py, speech/tr
 
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -33,7 +34,6 @@ from seq2see.runs.inputs import Input
 from seq2see.training.loop import Ended, Task, Trainer
 from seq2see.training.plan import fitted, plan_updates, remember_plan
 from seq2see.training.reporting import RunReporter, memory
-from seq2see.training.restoring import restored_torch
 
 TaskType = TypeVar("TaskType", bound=Task[Any])
 
@@ -117,6 +117,18 @@ def run_task(
         if not ended.interrupted:
             folder.finish(out, task.model.to("cpu"), setup.listed)
         return ended
+
+
+@contextmanager
+def restored_torch() -> Iterator[None]:
+    """Seeds and threads, which torch keeps for the whole process, may be set in here; afterwards they are as before."""
+    threads = torch.get_num_threads()
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    try:
+        with torch.random.fork_rng(devices):
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _take_up(trainer: Trainer[Any], out: Path) -> None:

@@ -25,7 +25,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.optimizer import Average, Optimizer, mean_of
-from seq2see.training.pace import Costs, Pace, read_decisions, write_decisions
+from seq2see.training.plan import Costs, Pace, read_decisions, write_decisions
 from seq2see.training.schedule import learning_rate
 
 Item = TypeVar("Item")

@@ -48,8 +48,8 @@ class _ChunkedLoss(torch.autograd.Function):
             block = features[start : start + rows]
             target = targets[start : start + rows].unsqueeze(1)
             logits = torch.matmul(block, weight.t()) if bias is None else torch.addmm(bias, block, weight.t())
-            said = logits.gather(1, target).sum()
-            total -= (1 - smoothing) * said
+            target_logits = logits.gather(1, target).sum()
+            total -= (1 - smoothing) * target_logits
             if smoothing:
                 total -= smoothing / vocabulary * logits.sum()
             highest = logits.amax(dim=-1, keepdim=True)

@@ -13,13 +13,13 @@ from seq2see import atomic
 from seq2see.data.loading import Loader
 from seq2see.data.order import Order
 from seq2see.data.profile import Profile, profile
-from seq2see.errors import ConfigError
+from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
-from seq2see.runs.config import RunConfig, TrainingConfig, merge, read_config
+from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
+from seq2see.runs.folder import Run
 from seq2see.training import auto
-from seq2see.training.base import describe_base, load_base
 from seq2see.training.harness import Estimate, run_task
 from seq2see.training.loop import Ended
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
@@ -78,7 +78,7 @@ def train_run(
     if base is not None and resume:
         raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
     if base is not None:
-        config = config.model_copy(update={"base": describe_base(base)})
+        config = config.model_copy(update={"base": _describe_base(base)})
     setup = TranslationSetup(reporter, pairs or {})
     return run_task(setup, config, out, reporter, resume=resume, changed_data=changed_data, plan_only=plan_only)
 
@@ -105,12 +105,12 @@ class TranslationSetup:
         seen = None
         if config.given is not None:
             seen = profile(pair for corpus in train for pair in corpus.pairs())
-            config = self._told(auto.decide_data(config, seen))
+            config = self._reported(auto.decide_data(config, seen))
         if config.base is not None:
             _inherit_tokenizers(Path(config.base.run), out)
         source, target = make_tokenizers(config, train, out, self.reporter.message)
         if seen is not None:
-            config = self._told(self._decide_training(config, seen, out, began))
+            config = self._reported(self._decide_training(config, seen, out, began))
         model = (
             _model_config(config, source.size, target.size)
             if config.base is None
@@ -119,7 +119,7 @@ class TranslationSetup:
         folder.write_config(out, config.model_copy(update={"model": model.model_dump(mode="json")}))
         return folder.read_run_config(out)
 
-    def _told(self, decided: auto.Decided) -> RunConfig:
+    def _reported(self, decided: auto.Decided) -> RunConfig:
         for line in decided.lines:
             self.reporter.message(line)
         return decided.config
@@ -195,6 +195,29 @@ class Speeds:
         return _task(config, from_config(chosen), self.prepared, torch.device("cpu"))
 
 
+def _describe_base(path: Path) -> BaseConfig:
+    """The finished run that another one starts from (--from), as it is now: config.json remembers it."""
+    folder.check_manifest(path)
+    return BaseConfig(run=str(path.absolute()), sha256=folder.run_digest(path))
+
+
+def _load_base(base: BaseConfig) -> Run:
+    """The same run again; an error if it is gone or is not what it was."""
+    path = Path(base.run)
+    if not path.exists():
+        raise RunError(
+            f"{path}: is gone, and this run starts from its weights (--from) as long as it has no checkpoint; put it "
+            "back, or start a new run"
+        )
+    run = folder.load_run(path)
+    if folder.run_digest(path) != base.sha256:
+        raise RunError(
+            f"{path}: has been trained further or replaced since this run was started from its weights (--from), and "
+            "there is no checkpoint to go on from; put the old one back, or start a new run"
+        )
+    return run
+
+
 def _inherit_tokenizers(base: Path, out: Path) -> None:
     """Fine-tuning keeps the vocabulary of the run it starts from."""
     for name in folder.TOKENIZERS:
@@ -206,7 +229,7 @@ def _model(config: RunConfig, *, has_checkpoint: bool) -> Model[Any, Any]:
     torch.manual_seed(config.training.seed)
     model = from_config(load_config(config.model))
     if config.base is not None and not has_checkpoint:
-        model.load_state_dict(load_base(config.base).model.state_dict())
+        model.load_state_dict(_load_base(config.base).model.state_dict())
     return model
 
 

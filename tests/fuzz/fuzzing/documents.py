@@ -55,7 +55,8 @@ def _worst(text: str, random: Random) -> str:
 def _document(name: str, existing: str, folder: Path, out: Path) -> None:
     from seq2see.errors import Seq2SeeError
     from seq2see.formats import open_document
-    from seq2see.formats.documents import Slot, translate_document
+    from seq2see.formats.documents.base import Slot
+    from seq2see.formats.documents.translating import translate_document
 
     path = next(folder.iterdir())
     written = out / path.name
@@ -95,7 +96,7 @@ def _difference(before: Sequence[object], after: Sequence[object]) -> str:
 
 def _check_kept(parts: Sequence[Any], data: bytes) -> None:
     """Bytes that stay stand in the input, one behind the other, with slots between them and nowhere else."""
-    from seq2see.formats.documents import Kept
+    from seq2see.formats.documents.base import Kept
 
     place, gap = 0, False
     run: list[bytes] = []

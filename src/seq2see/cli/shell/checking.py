@@ -69,7 +69,7 @@ def check_pairs(specs: Sequence[str]) -> None:
 
 
 def check_files(*paths: str | Path) -> None:
-    from seq2see.formats.lines import check_file
+    from seq2see.formats.reading.unpacking import check_file
 
     for path in paths:
         check_file(Path(path))

@@ -159,7 +159,7 @@ def _engine(name: str) -> "EngineName":
 
 
 def _encoding(name: str | None) -> str | None:
-    from seq2see.formats.encodings import check_encoding
+    from seq2see.formats.reading.encodings import check_encoding
 
     return check_encoding(name)
 

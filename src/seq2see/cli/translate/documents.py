@@ -8,7 +8,7 @@ from seq2see.cli.shell.progress import DocumentProgress
 from seq2see.cli.translate.job import Job, deserve_a_look, open_output, warn_of_terms
 from seq2see.errors import ConfigError
 from seq2see.formats import Format, format_of, open_document
-from seq2see.formats.documents import Finished, Numbered, Outcome, check, translated_pieces
+from seq2see.formats.documents.translating import Finished, Numbered, Outcome, check, translated_pieces
 from seq2see.session import Translator
 from seq2see.session.constraints import PerLine, read_constraints
 from seq2see.session.documents import FaithfulTranslator

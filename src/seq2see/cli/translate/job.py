@@ -13,7 +13,7 @@ from seq2see import atomic
 from seq2see.cli.shell.messages import say
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError
-from seq2see.formats.lines import check_text
+from seq2see.formats.reading.lines import check_text
 from seq2see.runs.folder import run_digest
 from seq2see.search import SearchConfig
 from seq2see.session import load

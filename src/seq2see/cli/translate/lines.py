@@ -9,8 +9,8 @@ from pathlib import Path
 from seq2see.cli.shell.messages import say
 from seq2see.cli.shell.progress import LineProgress
 from seq2see.cli.translate.job import Job, deserve_a_look, open_output, warn_of_terms
-from seq2see.formats.lines import open_bytes
-from seq2see.formats.remarks import Remark
+from seq2see.formats.documents.remarks import Remark
+from seq2see.formats.reading.unpacking import open_bytes
 from seq2see.session import Request, Translation, Translator
 from seq2see.session.bulk import cores, translate_unordered
 from seq2see.session.constraints import read_constraints

@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple
 from seq2see.errors import DataError
 from seq2see.formats.documents.frame import settled
 from seq2see.formats.documents.writing import new_file
-from seq2see.formats.encodings import UTF_8
-from seq2see.formats.lines import LONGEST_LINE, file_codec, open_bytes, open_text, too_long
+from seq2see.formats.reading.encodings import UTF_8
+from seq2see.formats.reading.lines import LONGEST_LINE, file_codec, open_text, too_long
+from seq2see.formats.reading.unpacking import open_bytes
 
 Existing = Literal["keep", "replace"]
 """What happens to a translation that the file already holds."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from seq2see.formats.documents.base import Document, Kept, Part, Segment, Slot
 from seq2see.formats.documents.frame import Frame, framed
 from seq2see.formats.documents.placeholders import faithful
+from seq2see.formats.documents.remarks import Problem, Remark
 from seq2see.formats.documents.writing import new_file
-from seq2see.formats.remarks import Problem, Remark
 
 Translate = Callable[[list[str]], Iterable[str]]
 """One translation for each text, in order. No text holds a line break, begins or ends with white space, or is empty."""

@@ -77,7 +77,7 @@ class _Drawing:
             if others:
                 best, *aside = others
                 waiting.append((above, best, True))
-                waiting += [(line, one, False) for one in reversed(aside)]
+                waiting += [(line, other, False) for other in reversed(aside)]
 
     def _run(self, place: int) -> tuple[list[int], list[int]]:
         """The places that follow each other with nothing to tell between them; then how it can go on, best first."""
@@ -102,7 +102,7 @@ class _Drawing:
 
     def _add_dropped(self, line: Tree, place: int | None) -> None:
         nodes = [self.tree.nodes[p] for p in self._dropped(place)]
-        for text in _told(nodes):
+        for text in _dropped_lines(nodes):
             line.add(text)
 
     def _line(self, run: list[int], goes_on: bool) -> Text:
@@ -121,7 +121,7 @@ class _Drawing:
         return text
 
 
-def _told(nodes: list[Node]) -> Iterator[Text]:
+def _dropped_lines(nodes: list[Node]) -> Iterator[Text]:
     """Dropped candidates of one node: a line for what was pruned, one for each rule."""
     reasons: dict[str, list[Node]] = {}
     for node in nodes:

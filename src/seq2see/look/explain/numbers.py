@@ -124,11 +124,11 @@ def _block(formula: Formula) -> list[str]:
     """A formula as a comment, its given parts as literals, its code."""
     paper = f"  ({formula.paper})" if formula.paper else ""
     lines = ["", f"# {formula.name}: {formula.text}{paper}"]
-    lines += [f"{part.symbol} = {_literal(part.value)}  # {part.meaning}" for part in _given(formula)]
+    lines += [f"{part.symbol} = {_literal(part.value)}  # {part.meaning}" for part in _inputs(formula)]
     return [*lines, *formula.code]
 
 
-def _given(formula: Formula) -> list[Quantity]:
+def _inputs(formula: Formula) -> list[Quantity]:
     return [part for part in formula.parts if part.given]
 
 

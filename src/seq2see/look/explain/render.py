@@ -168,12 +168,12 @@ def _choices(walk: Walkthrough) -> list[RenderableType]:
     if all(choice.id != walk.target.id for choice in rows):
         rows.append(walk.target)
     for choice in rows:
-        _add(table, *_choice(choice, said=choice.id == walk.target.id), bar=Bar(choice.probability))
+        _add(table, *_choice(choice, is_target=choice.id == walk.target.id), bar=Bar(choice.probability))
     return [_rows([features]), table]
 
 
-def _choice(choice: Choice, *, said: bool) -> tuple[str, ...]:
-    mark = "said" if said else ""
+def _choice(choice: Choice, *, is_target: bool) -> tuple[str, ...]:
+    mark = "said" if is_target else ""
     numbers = number(choice.logit), number(choice.probability)
     return str(choice.rank), shown(choice.token), *numbers, mark
 

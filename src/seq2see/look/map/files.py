@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seq2see import atomic
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
-from seq2see.formats.lines import open_bytes
+from seq2see.formats.reading.unpacking import open_bytes
 from seq2see.look.map.attention_map import AttentionMap
 from seq2see.look.map.side import Side
 

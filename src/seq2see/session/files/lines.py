@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.encodings import REPLACING
-from seq2see.formats.lines import LONGEST_LINE, STANDARD_INPUT, as_utf_8, too_long
+from seq2see.formats.reading.encodings import REPLACING
+from seq2see.formats.reading.lines import LONGEST_LINE, STANDARD_INPUT, as_utf_8, too_long
 
 _READ = 1 << 16
 

@@ -21,8 +21,8 @@ from pydantic import BaseModel, Field
 
 from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
+from seq2see.formats.documents.remarks import TSV_HEADER, Problem, Remark
 from seq2see.formats.documents.writing import new_file
-from seq2see.formats.remarks import TSV_HEADER, Problem, Remark
 from seq2see.session.files.claim import Claim, Note, Written
 
 _SECONDS = 2.0  # between two notes of how much is done; a process that is killed loses no more than that

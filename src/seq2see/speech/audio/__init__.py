@@ -107,11 +107,11 @@ def rate_of(path: Path) -> int:
         raise DataError("is not a readable WAV or FLAC recording", path=path) from None
 
 
-def resampled(samples: Samples, given: int, wanted: int) -> Samples:
+def resampled(samples: Samples, rate: int, wanted: int) -> Samples:
     """The same sound at another rate."""
-    if given == wanted:
+    if rate == wanted:
         return samples
-    out: Any = soxr.resample(samples, given, wanted)
+    out: Any = soxr.resample(samples, rate, wanted)
     return np.asarray(out, dtype=np.float32)
 
 

@@ -66,9 +66,9 @@ def text(language: Language, kind: Kind, random: Random) -> str:
         return _short(language, random)
     make = _english if language == "en" else _korean
     while True:
-        found = make(lambda group: random.choice(group), lambda share: random.random() < share)
-        if 4 <= len(found) <= LONGEST:
-            return " ".join(found)
+        words = make(lambda group: random.choice(group), lambda share: random.random() < share)
+        if 4 <= len(words) <= LONGEST:
+            return " ".join(words)
 
 
 def _short(language: Language, random: Random) -> str:
@@ -98,22 +98,22 @@ def _product(sizes: Sequence[int]) -> int:
 
 def _english(choose: Choose, maybe: Maybe) -> list[str]:
     """the (old) farmers (and my sisters) (often) sing | buy (red) apples (near the (big) river) (every evening)."""
-    said = _people(choose, maybe, _EN_SHORT["who"])
+    words = _people(choose, maybe, _EN_SHORT["who"])
     if maybe(0.3):
-        others = [who for who in _EN_SHORT["who"] if who != said[-1]]
-        said += ["and", *_people(choose, maybe, others)]
+        others = [who for who in _EN_SHORT["who"] if who != words[-1]]
+        words += ["and", *_people(choose, maybe, others)]
     if maybe(0.5):
-        said += [*(["often"] if maybe(0.3) else []), choose(_EN_SHORT["does"])]
-        said += [choose(("slowly", "together", "again"))] if maybe(0.3) else []
+        words += [*(["often"] if maybe(0.3) else []), choose(_EN_SHORT["does"])]
+        words += [choose(("slowly", "together", "again"))] if maybe(0.3) else []
     else:
-        said += [choose(_EN_MORE["handles"]), *([choose(_EN_MORE["what kind"])] if maybe(0.6) else [])]
-        said.append(choose(_EN_MORE["thing"]))
+        words += [choose(_EN_MORE["handles"]), *([choose(_EN_MORE["what kind"])] if maybe(0.6) else [])]
+        words.append(choose(_EN_MORE["thing"]))
     if maybe(0.7):
-        said += [choose(_EN_MORE["where"]), choose(("the", "our", "your"))]
-        said += [*([choose(_EN_MORE["what place"])] if maybe(0.4) else []), choose(_EN_MORE["place"])]
+        words += [choose(_EN_MORE["where"]), choose(("the", "our", "your"))]
+        words += [*([choose(_EN_MORE["what place"])] if maybe(0.4) else []), choose(_EN_MORE["place"])]
     if maybe(0.5):
-        said += ["every", choose(_EN_MORE["time"])]
-    return said
+        words += ["every", choose(_EN_MORE["time"])]
+    return words
 
 
 def _people(choose: Choose, maybe: Maybe, who: Sequence[str]) -> list[str]:
@@ -123,15 +123,15 @@ def _people(choose: Choose, maybe: Maybe, who: Sequence[str]) -> list[str]:
 
 def _korean(choose: Choose, maybe: Maybe) -> list[str]:
     """(우리) (착한) 농부가 (매일) (이웃과) ((큰) 시장에서) (자주) 노래해요 | (빨간) 사과를 사요."""
-    said = [choose(_KO_SHORT["whose"])] if maybe(0.6) else []
-    said += [choose(_KO_SHORT["how"])] if maybe(0.6) else []
-    said.append(choose(_KO_SHORT["who"]))
-    said += [choose(_KO_MORE["time"])] if maybe(0.6) else []
+    words = [choose(_KO_SHORT["whose"])] if maybe(0.6) else []
+    words += [choose(_KO_SHORT["how"])] if maybe(0.6) else []
+    words.append(choose(_KO_SHORT["who"]))
+    words += [choose(_KO_MORE["time"])] if maybe(0.6) else []
     if maybe(0.7):
-        said += [*([choose(_KO_MORE["what place"])] if maybe(0.5) else []), choose(_KO_MORE["place"])]
-    said += [choose(_KO_MORE["with whom"])] if maybe(0.4) else []
-    said += [choose(_KO_SHORT["in what way"])] if maybe(0.4) else []
+        words += [*([choose(_KO_MORE["what place"])] if maybe(0.5) else []), choose(_KO_MORE["place"])]
+    words += [choose(_KO_MORE["with whom"])] if maybe(0.4) else []
+    words += [choose(_KO_SHORT["in what way"])] if maybe(0.4) else []
     if maybe(0.5):
-        return [*said, choose(_KO_SHORT["does"])]
+        return [*words, choose(_KO_SHORT["does"])]
     kind = [choose(_KO_MORE["what kind"])] if maybe(0.7) else []
-    return [*said, *kind, choose(_KO_MORE["thing"]), choose(_KO_MORE["handles"])]
+    return [*words, *kind, choose(_KO_MORE["thing"]), choose(_KO_MORE["handles"])]

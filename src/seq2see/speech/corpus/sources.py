@@ -20,7 +20,7 @@ from typing import NamedTuple
 from seq2see.atomic import write_file
 from seq2see.corpora import read_settings
 from seq2see.errors import ConfigError, DataError, RunError, nearest
-from seq2see.formats.lines import at_most, read_lines
+from seq2see.formats.reading.lines import at_most, read_lines
 from seq2see.speech import audio
 from seq2see.speech.corpus import teacher
 from seq2see.speech.corpus.espeak import Language

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seq2see.errors import DataError, ShapeError
 from seq2see.speech import audio
 from seq2see.speech.audio import AudioConfig, Samples
-from seq2see.speech.corpus import espeak, sentences
+from seq2see.speech.corpus import espeak
 from seq2see.speech.corpus.sources import Utterance
 from seq2see.speech.evaluate import measures
 from seq2see.speech.evaluate.measures import Array, Reading
@@ -115,15 +115,14 @@ class VoiceReport:
 
     def groups(self) -> dict[str, list[int]]:
         """Which utterances belong together: by length without whispers, whispers, and all of them."""
-        found = {
-            f"up to {SHORT} words": [n for n, one in enumerate(self.teacher) if one.short and not one.whispered],
-            f"more than {SHORT} words": [
-                n for n, one in enumerate(self.teacher) if not one.short and not one.whispered
-            ],
-            "whispered": [n for n, one in enumerate(self.teacher) if one.whispered],
-            "all": list(range(len(self.teacher))),
+        teacher, places = self.teacher, range(len(self.teacher))
+        groups = {
+            f"up to {SHORT} words": [n for n in places if teacher[n].short and not teacher[n].whispered],
+            f"more than {SHORT} words": [n for n in places if not teacher[n].short and not teacher[n].whispered],
+            "whispered": [n for n in places if teacher[n].whispered],
+            "all": list(places),
         }
-        return {name: places for name, places in found.items() if places}
+        return {name: members for name, members in groups.items() if members}
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the figures of each group, then each utterance as the voice said it."""
@@ -133,7 +132,8 @@ class VoiceReport:
                 for group, places in self.groups().items()
             },
             "utterances": [
-                {**asdict(one), "reading": None if one.reading is None else one.reading._asdict()} for one in self.voice
+                {**asdict(spoken), "reading": None if spoken.reading is None else spoken.reading._asdict()}
+                for spoken in self.voice
             ],
         }
 
@@ -171,8 +171,8 @@ def listen(
     ears = _Ears(test, config.rate)
     columns: tuple[list[UtteranceMeasures], ...] = ([], [], [])
     for number, (utterance, reference) in enumerate(zip(test, references, strict=True), start=1):
-        said = speak(utterance.text, reference.audio)
-        for column, heard in zip(columns, ears.three(utterance, said, config), strict=True):
+        speech = speak(utterance.text, reference.audio)
+        for column, heard in zip(columns, ears.three(utterance, speech, config), strict=True):
             column.append(heard)
         if progress is not None:
             progress(number, len(test))
@@ -189,17 +189,17 @@ class _Ears:
         self._texts = {short: _templates(test, short, rate) for short in (True, False)}
 
     def three(
-        self, utterance: Utterance, said: SynthesizedSpeech, config: AudioConfig
+        self, utterance: Utterance, speech: SynthesizedSpeech, config: AudioConfig
     ) -> tuple[UtteranceMeasures, UtteranceMeasures, UtteranceMeasures]:
         """The teacher, its round trip, and the voice."""
         teacher = audio.trimmed(audio.read(utterance.audio, self._rate), self._rate)
         mel = audio.log_mel(torch.from_numpy(teacher), config)
         again = audio.trimmed(audio.griffin_lim(mel, config), self._rate)
-        voice = audio.trimmed(audio.resampled(said.samples, said.rate, self._rate), self._rate)
+        voice = audio.trimmed(audio.resampled(speech.samples, speech.rate, self._rate), self._rate)
         pitch = measures.f0(teacher, self._rate)
         first, second, third = (self._heard(utterance, sound, teacher, pitch) for sound in (teacher, again, voice))
-        stopped = said.stopped and third["duration"] <= _LONGEST
-        reading = measures.reading(said.weights)
+        stopped = speech.stopped and third["duration"] <= _LONGEST
+        reading = measures.reading(speech.weights)
         return (
             UtteranceMeasures(**first),
             UtteranceMeasures(**second),
@@ -207,7 +207,7 @@ class _Ears:
         )
 
     def _heard(self, utterance: Utterance, sound: Samples, teacher: Samples, pitch: Array) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "name": utterance.name,
             "text": utterance.text,
             "labels": dict(utterance.labels),
@@ -216,13 +216,13 @@ class _Ears:
             **self._recognised(utterance, sound),
         }
         if sound is teacher:
-            return {**found, "pitch": found["teacher_pitch"]}
+            return {**values, "pitch": values["teacher_pitch"]}
         own = measures.f0(sound, self._rate)
         distortion, path = measures.matched(
             measures.mel_cepstra(sound, self._rate), measures.mel_cepstra(teacher, self._rate)
         )
         contour = measures.contour_error(own, pitch, path)
-        return {**found, "pitch": measures.middle_pitch(own), "distortion": distortion, "contour": contour}
+        return {**values, "pitch": measures.middle_pitch(own), "distortion": distortion, "contour": contour}
 
     def _recognised(self, utterance: Utterance, sound: Samples) -> dict[str, Any]:
         short = len(utterance.text.split()) <= SHORT
@@ -230,8 +230,8 @@ class _Ears:
             recogniser = self._words[short]
             if recogniser is None:
                 return {}
-            said = [word for word in split(utterance.text) if word not in recogniser.unknown]
-            return {"words": len(said), "understood": understood(said, recogniser.hear(sound, self._rate))}
+            words = [word for word in split(utterance.text) if word not in recogniser.unknown]
+            return {"words": len(words), "understood": understood(words, recogniser.hear(sound, self._rate))}
         texts = self._texts[short]
         return {} if texts is None else {"recognised": texts.hear(sound) == utterance.text}
 
@@ -249,16 +249,8 @@ def _english(text: str) -> bool:
 
 
 def _texts(test: Iterable[Utterance], *, english: bool, short: bool) -> list[str]:
-    found = dict.fromkeys(one.text for one in test if (len(one.text.split()) <= SHORT) == short)
-    return [text for text in found if _english(text) == english]
-
-
-def _vocabulary(test: Sequence[Utterance], short: bool) -> Sequence[str]:
-    """What may be heard: all words of the teacher's grammar, or of other corpora the words of what is tested."""
-    texts = _texts(test, english=True, short=short)
-    if texts and all(one.labels for one in test):
-        return sentences.words("en", "short" if short else "sentence")
-    return texts
+    texts = dict.fromkeys(utterance.text for utterance in test if (len(utterance.text.split()) <= SHORT) == short)
+    return [text for text in texts if _english(text) == english]
 
 
 def _templates(test: Sequence[Utterance], short: bool, rate: int) -> TextRecogniser | None:
@@ -266,7 +258,7 @@ def _templates(test: Sequence[Utterance], short: bool, rate: int) -> TextRecogni
 
     Only where the teacher is espeak-ng: of other recordings there is but one of each text.
     """
-    texts = _texts([one for one in test if one.labels], english=False, short=short)
+    texts = _texts([utterance for utterance in test if utterance.labels], english=False, short=short)
     if len(texts) < 2:
         return None
     plain = espeak.Manner("ko", "plain", 75, 175)
@@ -275,25 +267,25 @@ def _templates(test: Sequence[Utterance], short: bool, rate: int) -> TextRecogni
 
 def figures(heard: Sequence[UtteranceMeasures]) -> Figures:
     """The means; pitch over voiced utterances whose teacher is at 100 Hz or above."""
-    compared = [one for one in heard if one.distortion is not None]
-    readings = [one.reading for one in heard if one.reading is not None]
-    words = sum(one.words for one in heard)
+    compared = [utterance for utterance in heard if utterance.distortion is not None]
+    readings = [utterance.reading for utterance in heard if utterance.reading is not None]
+    words = sum(utterance.words for utterance in heard)
     correlation, within, error = _pitch(compared)
     return Figures(
         utterances=len(heard),
-        words_understood=sum(one.understood for one in heard) / words if words else None,
-        texts_recognised=_mean(one.recognised for one in heard),
-        distortion=_mean(one.distortion for one in compared),
+        words_understood=sum(utterance.understood for utterance in heard) / words if words else None,
+        texts_recognised=_mean(utterance.recognised for utterance in heard),
+        distortion=_mean(utterance.distortion for utterance in compared),
         pitch_correlation=correlation,
         pitch_within_200_cents=within,
         pitch_error_cents=error,
-        contour_error_cents=_mean(one.contour for one in compared if not one.whispered),
-        duration_ratio=_mean(one.duration for one in compared),
-        duration_within_15_percent=_mean(abs(one.duration - 1) <= _NEAR_LENGTH for one in compared),
-        stopped=_mean(one.stopped for one in heard),
-        focus=_mean(one.focus for one in readings),
-        monotonicity=_mean(one.monotonicity for one in readings),
-        no_repeat_or_skip=_mean(one.clean for one in readings),
+        contour_error_cents=_mean(utterance.contour for utterance in compared if not utterance.whispered),
+        duration_ratio=_mean(utterance.duration for utterance in compared),
+        duration_within_15_percent=_mean(abs(utterance.duration - 1) <= _NEAR_LENGTH for utterance in compared),
+        stopped=_mean(utterance.stopped for utterance in heard),
+        focus=_mean(reading.focus for reading in readings),
+        monotonicity=_mean(reading.monotonicity for reading in readings),
+        no_repeat_or_skip=_mean(reading.clean for reading in readings),
     )
 
 
@@ -304,11 +296,11 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _pitch(heard: Sequence[UtteranceMeasures]) -> tuple[float | None, float | None, float | None]:
     """Correlation over utterances, the share within 200 cents, the median error; without pitch is not within."""
-    voiced = [one for one in heard if one.teacher_pitch is not None and one.teacher_pitch >= _LOWEST_PITCH]
-    voiced = [one for one in voiced if not one.whispered]
+    pitches = [(spoken.pitch, spoken.teacher_pitch) for spoken in heard if not spoken.whispered]
+    voiced = [(own, teacher) for own, teacher in pitches if teacher is not None and teacher >= _LOWEST_PITCH]
     if not voiced:
         return None, None, None
-    both = [(one.pitch, one.teacher_pitch) for one in voiced if one.pitch is not None and one.teacher_pitch is not None]
+    both = [(own, teacher) for own, teacher in voiced if own is not None]
     errors = [abs(measures.cents(own, teacher)) for own, teacher in both]
     within = sum(error <= _NEAR_CENTS for error in errors) / len(voiced)
     return _correlation(both), within, float(np.median(errors)) if errors else None

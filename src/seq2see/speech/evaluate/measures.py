@@ -51,11 +51,6 @@ def _cosines(bands: int) -> Array:
     return np.sqrt(2) / bands * np.cos(np.pi * places / bands)
 
 
-def mel_cepstral_distortion(a: Samples, b: Samples, rate: int) -> float:
-    """Decibels between two utterances of one text, frames matched by dynamic time warping."""
-    return matched(mel_cepstra(a, rate), mel_cepstra(b, rate))[0]
-
-
 def matched(a: Array, b: Array) -> tuple[float, Path]:
     """(n, D), (m, D) -> the mean distance along the cheapest path, and the path (length, 2)."""
     cost = np.sqrt(np.maximum(0.0, (a**2).sum(1)[:, None] + (b**2).sum(1)[None] - 2 * a @ b.T))
@@ -117,8 +112,8 @@ def f0(samples: Samples, rate: int) -> Array:
     for "sisters wait".
     """
     doubles = np.ascontiguousarray(samples, np.float64)
-    found, _ = _world().harvest(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
-    return np.asarray(found, dtype=np.float64)
+    pitch, _ = _world().harvest(doubles, rate, f0_floor=_LOWEST, f0_ceil=_HIGHEST, frame_period=_FRAME)
+    return np.asarray(pitch, dtype=np.float64)
 
 
 def middle_pitch(pitch: Array) -> float | None:

@@ -65,7 +65,9 @@ def read_styles(weights: Array, texts: Sequence[str], labels: Sequence[Mapping[s
     read_outs = []
     for name in ("voice", "pitch", "speed"):
         places = [
-            n for n, one in enumerate(labels) if name in one and not (name == "pitch" and one.get("voice") == "whisper")
+            n
+            for n, label in enumerate(labels)
+            if name in label and not (name == "pitch" and label.get("voice") == "whisper")
         ]
         chosen = [str(labels[n][name]) for n in places]
         read = read_out(weights[places], [texts[n] for n in places], chosen, name) if places else None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import DataError, MissingExtraError
+from seq2see.evaluate.edits import edit_distance
 from seq2see.speech.audio import Samples, resampled
 from seq2see.speech.evaluate.measures import Array, matched, mel_cepstra
 
@@ -58,19 +59,12 @@ def split(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def understood(said: Sequence[str], heard: Sequence[str]) -> int:
-    """How many of the words said were heard in the same order: what the cheapest edits leave alone.
+def understood(spoken: Sequence[str], heard: Sequence[str]) -> int:
+    """How many of the spoken words were heard in the same order: what the cheapest edits leave alone.
 
     A word that was put in costs one that was understood, so that a recogniser gains nothing by guessing all words.
     """
-    previous = list(range(len(heard) + 1))
-    for row, word in enumerate(said, start=1):
-        current = [row]
-        for column, other in enumerate(heard, start=1):
-            change = previous[column - 1] + (word != other)
-            current.append(min(change, previous[column] + 1, current[-1] + 1))
-        previous = current
-    return max(0, len(said) - previous[-1])
+    return max(0, len(spoken) - edit_distance(heard, spoken))
 
 
 class TextRecogniser:

@@ -113,18 +113,18 @@ def _point(
 def table(sweeps: Sequence[Sweep]) -> list[list[str]]:
     """A header, then a row for each token: where pitch and pace start and end, and whether they go one way."""
     rows = [["token", "head", "pitch from (Hz)", "to", "cents", "one way", "pace to", "one way"]]
-    for one in sweeps:
-        first, last = one.points[0].pitch, one.points[-1].pitch
+    for token_sweep in sweeps:
+        first, last = token_sweep.points[0].pitch, token_sweep.points[-1].pitch
         rows.append(
             [
-                str(one.token),
-                "all" if one.head is None else str(one.head),
+                str(token_sweep.token),
+                "all" if token_sweep.head is None else str(token_sweep.head),
                 "-" if first is None else f"{first:.0f}",
                 "-" if last is None else f"{last:.0f}",
-                f"{one.intervals[-1]:+.0f}" if one.intervals else "-",
-                "yes" if one.pitch_change else "no",
-                f"{one.paces[-1]:.2f}",
-                "yes" if one.pace_change else "no",
+                f"{token_sweep.intervals[-1]:+.0f}" if token_sweep.intervals else "-",
+                "yes" if token_sweep.pitch_change else "no",
+                f"{token_sweep.paces[-1]:.2f}",
+                "yes" if token_sweep.pace_change else "no",
             ]
         )
     return rows
@@ -140,13 +140,13 @@ def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
         raise MissingExtraError("A picture of a sweep", "plot") from None
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    highest = max(sweeps, key=lambda one: abs(one.pitch_change))
-    fastest = max(sweeps, key=lambda one: abs(one.pace_change))
-    for one in sweeps:
-        places = [point.weight for point in one.points]
+    highest = max(sweeps, key=lambda token_sweep: abs(token_sweep.pitch_change))
+    fastest = max(sweeps, key=lambda token_sweep: abs(token_sweep.pace_change))
+    for token_sweep in sweeps:
+        places = [point.weight for point in token_sweep.points]
         drawn = (
-            (left, one.intervals, one is highest),
-            (right, [100 * (pace - 1) for pace in one.paces], one is fastest),
+            (left, token_sweep.intervals, token_sweep is highest),
+            (right, [100 * (pace - 1) for pace in token_sweep.paces], token_sweep is fastest),
         )
         for axes, values, chosen in drawn:
             if values:
@@ -157,7 +157,7 @@ def save_picture(sweeps: Sequence[Sweep], path: Path) -> None:
                     linewidth=2.2 if chosen else 0.8,
                     marker="o" if chosen else None,
                     zorder=3 if chosen else 2,
-                    label=one.name if chosen else None,
+                    label=token_sweep.name if chosen else None,
                 )
     for axes, title in ((left, "pitch, cents"), (right, "pace, per cent")):
         axes.set_title(title, fontsize=10, loc="left")

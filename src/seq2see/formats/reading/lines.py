@@ -14,27 +14,8 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from seq2see.errors import DataError
-from seq2see.formats.encodings import REPLACING, UTF_8, advice, is_utf_8, wide_encoding
-from seq2see.formats.unpacking import CHUNK, check_file, open_bytes
-
-__all__ = [
-    "LONGEST_LINE",
-    "as_utf_8",
-    "at_most",
-    "check_file",
-    "check_text",
-    "codec_of",
-    "encoding_of",
-    "file_codec",
-    "fits_utf_8",
-    "lines_of",
-    "open_bytes",
-    "open_text",
-    "read_lines",
-    "read_raw_lines",
-    "read_standard_input",
-    "standard_input",
-]
+from seq2see.formats.reading.encodings import REPLACING, UTF_8, advice, is_utf_8, wide_encoding
+from seq2see.formats.reading.unpacking import CHUNK, open_bytes
 
 LONGEST_LINE = 16 * 2**20
 """Bytes. More is not a line of text, and would have to be held in memory."""

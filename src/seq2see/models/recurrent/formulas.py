@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from seq2see.attention.formula import Formula, Quantity, array
-from seq2see.models.recurrent import Cell, Stack
+from seq2see.models.recurrent.cells import Cell, Stack
 
 LAST_WORD = "word vector of the last piece"
 

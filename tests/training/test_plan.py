@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see.training.pace import PACE, Costs, Decision, Pace, read_decisions, write_decisions
+from seq2see.training.plan import PACE, Costs, Decision, Pace, read_decisions, write_decisions
 
 
 def drive(

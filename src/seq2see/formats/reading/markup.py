@@ -13,8 +13,8 @@ from typing import IO, NamedTuple
 from xml.parsers import expat
 
 from seq2see.errors import DataError
-from seq2see.formats.encodings import UTF_8, find_encoding
-from seq2see.formats.lines import as_utf_8
+from seq2see.formats.reading.encodings import UTF_8, find_encoding
+from seq2see.formats.reading.lines import as_utf_8
 
 CHUNK = 2**16
 

@@ -1,0 +1,1 @@
+"""Files -> bytes -> lines or XML events: unpacked, decoded, within limits."""

@@ -1,0 +1,1 @@
+"""Recurrent parts, which the decoders of rnn, rnnsearch and luong share: cells, their formulas, an encoder."""
