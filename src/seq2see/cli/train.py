@@ -247,7 +247,7 @@ def _with_mono(
     """The settings with one more corpus, and that corpus, which will lie in the run folder."""
     from seq2see.cli.shell.progress import CountProgress
     from seq2see.runs.config import merge, read_config
-    from seq2see.session.backtranslation import MONO, back_translate
+    from seq2see.session.training import MONO, back_translate
 
     data = read_config(settings).data
     with CountProgress() as progress:

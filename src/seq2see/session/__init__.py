@@ -6,7 +6,8 @@ result.text, result.score, result.nbest[1].text
 result.attention.words().alignment()
 """
 
-from seq2see.session.loading import load, load_voice, train
+from seq2see.session.loading import load, load_voice
+from seq2see.session.training import train
 from seq2see.session.translation import Request, Translation, consensus
 from seq2see.session.translator import DEFAULT, Scored, Translator
 
