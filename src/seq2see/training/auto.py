@@ -27,6 +27,7 @@ _MUCH_COPIED = 0.6  # of the characters of a target stand in its source as one r
 _SHARED_ALPHABET = 0.6
 _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
 _FEWEST_UPDATES = 20
+_AVERAGED = 200  # updates from which on an average has something to average
 USUAL_BATCH = 2048  # pieces, where nothing better is known
 
 
@@ -264,10 +265,23 @@ def choose_regularisation(profile: Profile, family: str, plan: UpdatePlan, *, su
     settings: dict[str, Any] = dict.fromkeys(_DROPOUTS.get(family, ("model.dropout",)), dropout)
     settings["training.label_smoothing"] = smoothing
     text = f"dropout {dropout}, label smoothing {smoothing}"
+    if plan.epochs >= 20:
+        settings["training.word_dropout"] = 0.1
+        text += ", 0.1 of the words said so far hidden"
     if subwords and plan.epochs >= 10:
         settings["tokenizer.dropout"] = 0.1
         text += ", 0.1 of the merges left out"
-    return SettingChoice("regularisation", settings, f"{text}: the pairs are seen about {plan.epochs:.0f} times")
+    times = f"about {plan.epochs:.0f} times" if plan.epochs >= 1 else "less than once"
+    return SettingChoice("regularisation", settings, f"{text}: the pairs are seen {times}")
+
+
+def choose_averaging(plan: UpdatePlan) -> SettingChoice | None:
+    """A moving average of the weights over the last twentieth of the updates: what is validated and kept."""
+    if plan.updates is None or plan.updates < _AVERAGED:
+        return None
+    span = plan.updates // 20
+    settings = {"training.ema": round(1 - 1 / span, 4)}
+    return SettingChoice("averaging", settings, f"the weights of about {span:,} updates are averaged")
 
 
 def choose_validation(profile: Profile, plan: UpdatePlan, *, limit: float | None, cost: float) -> SettingChoice:
@@ -340,6 +354,7 @@ def decide_training(
     if config.base is None:
         subwords = all(side.scheme == "bpe" for side in config.tokenizer.sides)
         choices.append(choose_regularisation(profile, family, plan, subwords=subwords))
+        choices.append(choose_averaging(plan))
         if family == "transformer" and config.data.shared_vocabulary:
             reason = "one set for source, target and output: the pieces are shared"
             choices.append(SettingChoice("word vectors", {"model.tie": "all"}, reason))
