@@ -11,6 +11,7 @@ import seq2see
 from seq2see.errors import ConfigError, RunError, ShapeError
 from seq2see.search import SearchConfig
 from seq2see.session import Request, Translator
+from seq2see.session.tasks import make_tasks
 
 TEXTS = [*SOURCES, "", "  ", "학생", "나는 " * 30, "ᛗ☃ emoji 🙂", "tab\there", "a\u2028b", "\x00\x07\x1b[31m"]
 
@@ -69,6 +70,15 @@ def test_a_long_text_is_translated_in_parts(tmp_path: Path) -> None:
     assert found.source == text
     parts = translator.translate([part.source for part in found.parts])
     assert [one.text for one in parts] == [part.text.strip() for part in found.parts]
+
+
+def test_no_part_is_longer_than_what_training_has_shown(tmp_path: Path) -> None:
+    """max_length counts the end of the sentence as well; the longest part that fits is taken."""
+    run = seq2see.load(make_run(tmp_path / "run", "rnn", max_length=16)).runs[0]
+    words = " ".join(SOURCES).replace(".", "").split()
+    texts = [" ".join(words[start:] * 3) for start in range(len(words))]
+    tasks = make_tasks([Request(text) for text in texts], [run], lambda text: text, lambda phrase: [])
+    assert max(len(task.source[0]) for task in tasks) == 15
 
 
 def test_a_million_characters(tmp_path: Path) -> None:

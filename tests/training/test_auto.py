@@ -239,19 +239,19 @@ def test_one_side_empty_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that goes on with every look at it, and from 3 s on three times as fast, as on a busy machine."""
+    """By a clock that goes on with every look at it, and from 2 s on three times as fast, as on a busy machine."""
     ticking = 0.0
 
     def clock() -> float:
         nonlocal ticking
-        ticking += 0.01 if ticking < 3.0 else 0.03
+        ticking += 0.01 if ticking < 2.0 else 0.03
         return ticking
 
     monkeypatch.setattr("time.monotonic", clock)
     draw = random.Random(0)
     unlearnable = [(word, " ".join(draw.choices(LETTERS, k=4))) for word in WORDS]
     path = write(tmp_path / "pairs.tsv", unlearnable)
-    settings = {"data": {"train": [str(path)]}, "training": {"time_limit": 6.0, "threads": 1}}
+    settings = {"data": {"train": [str(path)]}, "training": {"time_limit": 4.0, "threads": 1}}
     ended = train_run(new_config(settings), tmp_path / "run", SilentReporter())
     entries = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     rates = [entry["rate"] for entry in entries if "rate" in entry]
