@@ -72,13 +72,13 @@ def test_a_long_text_is_translated_in_parts(tmp_path: Path) -> None:
     assert [one.text for one in parts] == [part.text.strip() for part in found.parts]
 
 
-def test_no_part_is_longer_than_what_training_has_shown(tmp_path: Path) -> None:
-    """max_length counts the end of the sentence as well; the longest part that fits is taken."""
+@pytest.mark.parametrize(("letters", "parts"), [(14, 1), (15, 2)])
+def test_no_part_is_longer_than_what_training_has_shown(letters: int, parts: int, tmp_path: Path) -> None:
+    """max_length counts the end of the sentence as well; a piece marks the beginning of the word."""
     run = seq2see.load(make_run(tmp_path / "run", "rnn", max_length=16)).runs[0]
-    words = " ".join(SOURCES).replace(".", "").split()
-    texts = [" ".join(words[start:] * 3) for start in range(len(words))]
-    tasks = make_tasks([Request(text) for text in texts], [run], lambda text: text, lambda phrase: [])
-    assert max(len(task.source[0]) for task in tasks) == 15
+    tasks = make_tasks([Request("a" * letters)], [run], lambda text: text, lambda phrase: [])
+    assert sum(len(task.source[0]) - 1 for task in tasks) == letters
+    assert len(tasks) == parts
 
 
 def test_a_million_characters(tmp_path: Path) -> None:
