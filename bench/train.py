@@ -182,10 +182,17 @@ def our_settings(data: Path, family: str) -> dict[str, Any]:
     }
 
 
+def plain_config(settings: Mapping[str, Any]) -> Any:
+    """These settings and the plain defaults for all others: nothing is chosen from the pairs."""
+    from seq2see.training.run import new_config
+
+    return new_config(settings).model_copy(update={"given": None})
+
+
 def our_worker(data: Path, family: str, out: Path) -> None:
     """`seq2see train`, with a reporter that takes turns."""
     from seq2see.training.reporting import SilentReporter
-    from seq2see.training.run import new_config, train_run
+    from seq2see.training.run import train_run
 
     turns = Turns(count=family == "transformer")
 
@@ -196,7 +203,7 @@ def our_worker(data: Path, family: str, out: Path) -> None:
         def update(self, update: Any, progress: Any) -> None:
             turns.update(update.positions)
 
-    train_run(new_config(our_settings(data, family)), out, Timed())
+    train_run(plain_config(our_settings(data, family)), out, Timed())
 
 
 def their_worker(config: Path) -> None:
@@ -277,9 +284,8 @@ class Worker:
 def write_pieces(data: Path, work: Path) -> int:
     """The training and validation pairs as joeynmt reads them, a word `p123` for piece 123; the vocabulary's size."""
     from seq2see.training.prepare import make_tokenizers, sources_of
-    from seq2see.training.run import new_config
 
-    config = new_config(our_settings(data, "transformer"))
+    config = plain_config(our_settings(data, "transformer"))
     sources = dict(zip(("train", "dev"), sources_of(config.data), strict=True))
     tokenizers = make_tokenizers(config, sources["train"], work, lambda text: None)
     for split, corpora in sources.items():

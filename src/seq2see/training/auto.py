@@ -28,6 +28,7 @@ _SHARED_ALPHABET = 0.6
 _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
 _FEWEST_UPDATES = 20
 _AVERAGED = 200  # updates from which on an average has something to average
+_AVERAGED_MOST = 2000  # updates that one is taken over
 USUAL_BATCH = 2048  # pieces, where nothing better is known
 
 
@@ -276,10 +277,10 @@ def choose_regularisation(profile: Profile, family: str, plan: UpdatePlan, *, su
 
 
 def choose_averaging(plan: UpdatePlan) -> SettingChoice | None:
-    """A moving average of the weights over the last twentieth of the updates: what is validated and kept."""
+    """A moving average of the weights over a twentieth of the updates: what is validated and kept."""
     if plan.updates is None or plan.updates < _AVERAGED:
         return None
-    span = plan.updates // 20
+    span = min(_AVERAGED_MOST, plan.updates // 20)
     settings = {"training.ema": round(1 - 1 / span, 4)}
     return SettingChoice("averaging", settings, f"the weights of about {span:,} updates are averaged")
 
