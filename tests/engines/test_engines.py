@@ -36,7 +36,7 @@ except ImportError as missing:
 def made(tmp_path_factory) -> Path:
     """A Transformer with one matrix for three uses and positions that turn, with both engines."""
     unusual = {"tie": "target", "positions": "rotary", "kv_heads": 1}
-    run = make_run(tmp_path_factory.mktemp("runs") / "run", "transformer", sharp=1.5, layers=1, **unusual)
+    run = make_run(tmp_path_factory.mktemp("runs") / "run", "transformer", sharp=1.2, layers=1, **unusual)
     for name in ("onnx", "int8"):
         make_engine(load_run(run), name)
     return run
