@@ -60,6 +60,15 @@ def test_data_refuses_in_one_line(tmp_path: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_one_file_of_two_that_cannot_be_read_is_told_and_fails(tmp_path: Path) -> None:
+    path = tmp_path / "broken.tmx"
+    path.write_text("<tmx><body><tu>", encoding="utf-8")
+    done = seq2see("data", str(pairs(tmp_path)), str(path), "--clean", str(tmp_path / "clean.tsv"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "broken.tmx" in done.stdout + done.stderr
+    assert "clean.tsv was not written" in done.stderr
+
+
 @pytest.mark.parametrize("given", ["run", pytest.param("recipe", marks=pytest.mark.slow)])
 def test_verify_resume_proves_it(given: str, tmp_path: Path) -> None:
     """A run is the longer way: its settings become a recipe first."""
