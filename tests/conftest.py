@@ -15,18 +15,22 @@ settings.load_profile("patient")
 # What takes longest, mostly in few tests that train, export or start processes: it comes first, so that both workers
 # of `make test` end at about the same time.
 LONGEST = (
-    "contracts/test_families.py",
-    "training/test_resume.py",
     "house/test_readme_commands.py",
-    "contracts/test_onnx.py",
-    "fuzz/test_fuzz_folders.py",
+    "training/test_resume.py",
     "demo/test_demo_whole.py",
+    "contracts/test_families.py",
+    "attention/test_mechanisms.py",
+    "contracts/test_onnx.py",
+    "look/test_page.py",
+    "fuzz/test_fuzz_folders.py",
     "cli/test_data_and_verify.py",
-    "cli/test_signals.py",
-    "cli/test_streams.py",
     "cli/test_train_cli.py",
     "look/test_walkthrough.py",
-    "look/test_page.py",
+    "session/test_translator.py",
+    "cli/test_signals.py",
+    "cli/test_streams.py",
+    "engines/test_engines.py",
+    "engines/test_hostile_engines.py",
 )
 
 

@@ -3,7 +3,13 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import pytest
+
+from seq2see.training.reporting import SilentReporter
+from seq2see.training.run import new_config, train_run
 
 RECIPE = """
 [data]
@@ -13,8 +19,11 @@ scheme = "char"
 [model]
 family = "rnn"
 size = "tiny"
+embedding = 16
+hidden = 16
+encoder = {{ embedding = 16, hidden = 16 }}
 [training]
-batch_tokens = 512
+batch_tokens = 256
 """
 
 
@@ -51,17 +60,29 @@ def test_data_refuses_in_one_line(tmp_path: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_verify_resume_proves_it(tmp_path: Path) -> None:
-    recipe = tmp_path / "recipe.toml"
+def test_one_file_of_two_that_cannot_be_read_is_told_and_fails(tmp_path: Path) -> None:
+    path = tmp_path / "broken.tmx"
+    path.write_text("<tmx><body><tu>", encoding="utf-8")
+    done = seq2see("data", str(pairs(tmp_path)), str(path), "--clean", str(tmp_path / "clean.tsv"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "broken.tmx" in done.stdout + done.stderr
+    assert "clean.tsv was not written" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["run", pytest.param("recipe", marks=pytest.mark.slow)])
+def test_verify_resume_proves_it(given: str, tmp_path: Path) -> None:
+    """A run is the longer way: its settings become a recipe first."""
+    recipe, out = tmp_path / "recipe.toml", tmp_path / "run"
     recipe.write_text(RECIPE.format(pairs=pairs(tmp_path)))
-    done = seq2see("verify-resume", str(recipe), "--steps", "150", "--kills", "1")
+    if given == "run":
+        settings = tomllib.loads(recipe.read_text()) | {"training": {"batch_tokens": 256, "steps": 2, "threads": 1}}
+        train_run(new_config(settings), out, SilentReporter())
+    done = seq2see("verify-resume", str(out if given == "run" else recipe), "--steps", "150", "--kills", "1")
     assert done.returncode == 0, done.stderr
     assert "identical: resume is exact" in done.stdout
-    out = tmp_path / "run"
-    small = ["--set", "training.steps=2", "--set", "training.threads=1"]
-    assert seq2see("train", "--recipe", str(recipe), "--out", str(out), *small).returncode == 0
-    again = seq2see("verify-resume", str(out), "--steps", "150", "--kills", "1")
-    assert again.returncode == 0, again.stderr
+
+
+def test_verify_resume_says_what_is_missing(tmp_path: Path) -> None:
     missing = seq2see("verify-resume", str(tmp_path / "none.toml"))
     assert missing.returncode == 2
     assert "none.toml" in missing.stderr

@@ -48,7 +48,8 @@ def copy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was trained for seconds."""
     out = tmp_path_factory.mktemp("runs") / "copy"
     fast = ["--set", "training.steps=20", "--set", "training.threads=1", "--set", "data.valid_pairs=8"]
-    assert seq2see("train", "builtin:copy", "--model", "rnnsearch", "--size", "tiny", "--out", str(out), *fast) == 0
+    given = ["builtin:copy,count=600", "--model", "rnnsearch", "--size", "tiny"]
+    assert seq2see("train", *given, "--out", str(out), *fast) == 0
     return out
 
 

@@ -222,7 +222,7 @@ def test_a_word_that_the_vocabulary_lacks_keeps_its_place(tmp_path: Path, monkey
 def test_a_built_in_corpus_is_judged_on_other_pairs_than_the_head_was_chosen_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = make_run(tmp_path / "run", "transformer", sharp=2.0)
+    run = make_run(tmp_path / "run", "transformer", sharp=2.0, width=32, inner=32, heads=2, layers=2)
     monkeypatch.setattr("seq2see.session.aligning.CHOOSING", 6)
     given = ["align", run, "builtin:phrases-basic", "--limit", 3, "--json", "--heads"]
     assert seq2see(monkeypatch, *given) == 0

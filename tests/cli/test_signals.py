@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from seq2see import atomic
+from seq2see.cli import main
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 SETTINGS = ["training.steps=60", "training.save_every=1000", "training.validate_every=1000", "training.threads=1"]
+SETTINGS += ["training.batch_tokens=256"]
 
 
 def command(out: Path, *words: str) -> list[str]:
@@ -26,7 +28,7 @@ def pairs(folder: Path) -> Path:
 
 
 def fresh(folder: Path, out: Path) -> list[str]:
-    words = [str(pairs(folder)), "--model", "rnnsearch", "--size", "tiny"]
+    words = [str(pairs(folder)), "--model", "rnnsearch", "--size", "tiny", "--set", "model.hidden=32"]
     return command(out, *words, *(word for setting in SETTINGS for word in ("--set", setting)))
 
 
@@ -41,10 +43,25 @@ def wait_for_updates(out: Path, process: "subprocess.Popen[str]", count: int) ->
     raise AssertionError("training makes no updates")
 
 
+def run_here(words: list[str]) -> None:
+    """In this process, which has torch already."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(sys, "argv", ["seq2see", *words[3:]])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert not ended.value.code
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("straight")
+    run_here(fresh(folder, folder / "run"))
+    return folder / "run"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_and_resumed(number: signal.Signals, tmp_path: Path) -> None:
-    straight, out = tmp_path / "straight", tmp_path / "run"
-    subprocess.run(fresh(tmp_path, straight), env=ENVIRONMENT, check=True, capture_output=True)
+def test_interrupted_and_resumed(number: signal.Signals, straight: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
     process = subprocess.Popen(fresh(tmp_path, out), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     wait_for_updates(out, process, 5)
     process.send_signal(number)
@@ -53,5 +70,5 @@ def test_interrupted_and_resumed(number: signal.Signals, tmp_path: Path) -> None
     assert f"seq2see train --resume --out {out}" in said
     assert "Traceback" not in said
     assert len(list((out / "checkpoints").glob("step-*"))) == 1
-    subprocess.run(command(out, "--resume"), env=ENVIRONMENT, check=True, capture_output=True)
+    run_here(command(out, "--resume"))
     assert atomic.digest(out / "model.safetensors") == atomic.digest(straight / "model.safetensors")

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 import torch
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 from folders import SOURCES, make_run
 
 import seq2see
+from seq2see import atomic
 from seq2see.engines import cache, make_engine
 from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
 from seq2see.errors import ConfigError
-from seq2see.runs.folder import load_run
+from seq2see.runs.folder import WEIGHTS, load_run
 from seq2see.search import SearchConfig
 
 try:
@@ -32,8 +34,9 @@ except ImportError as missing:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    """A Transformer with one matrix for three uses, with both engines."""
-    run = make_run(tmp_path_factory.mktemp("runs") / "run", "transformer", sharp=1.5, tie="target", layers=1)
+    """A Transformer with one matrix for three uses and positions that turn, with both engines."""
+    unusual = {"tie": "target", "positions": "rotary", "kv_heads": 1}
+    run = make_run(tmp_path_factory.mktemp("runs") / "run", "transformer", sharp=1.2, layers=1, **unusual)
     for name in ("onnx", "int8"):
         make_engine(load_run(run), name)
     return run
@@ -52,16 +55,26 @@ def test_an_engine_is_made_once(run):
     assert told == []
 
 
+def test_a_transformer_says_what_torch_says(run):
+    from agreeing import compare_all
+
+    compare_all(load_run(run).model, make_engine(load_run(run), "onnx"))
+
+
 @pytest.mark.parametrize("harm", ["weights", "graph", "cut short", "no digest"])
 def test_an_engine_that_no_longer_fits_is_made_again(run, harm, monkeypatch):
     folder = run / FOLDER / "onnx"
-    if harm != "weights":  # then exporting gives what was there, and takes seconds
-        whole = Graphs((folder / "encode.onnx").read_bytes(), (folder / "step.onnx").read_bytes())
-        monkeypatch.setattr(cache, "export", lambda model: whole)
-    if harm == "weights":
-        other = make_run(run.parent / "other", "transformer", sharp=1.5, tie="target", layers=1, seed=3)
-        shutil.copytree(run / FOLDER, other / FOLDER)
-        run, folder = other, other / FOLDER / "onnx"
+    # Exporting takes seconds, and gives what was there.
+    whole = Graphs((folder / "encode.onnx").read_bytes(), (folder / "step.onnx").read_bytes())
+    monkeypatch.setattr(cache, "export", lambda model: whole)
+    if harm == "weights":  # a graph of other weights, whole, and by its own account made from them
+        graph, manifest = onnx.load(folder / "step.onnx"), atomic.read_json(folder / MANIFEST)
+        graph.producer_name = "another"
+        (folder / "step.onnx").write_bytes(graph.SerializeToString())
+        manifest["files"]["step.onnx"] = atomic.digest(folder / "step.onnx")
+        assert manifest["makers"][WEIGHTS] == atomic.digest(run / WEIGHTS)
+        manifest["makers"][WEIGHTS] = "0" * 64
+        atomic.write_json(folder / MANIFEST, manifest)
     elif harm == "graph":
         (folder / "step.onnx").write_bytes((folder / "step.onnx").read_bytes()[:-1] + b"x")
     elif harm == "cut short":

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 from folders import SOURCES, make_run
@@ -36,7 +37,8 @@ except ImportError as missing:
         raise
     pytest.skip(f"{missing.name} is not installed: pip install 'seq2see[fast]'", allow_module_level=True)
 
-SMALL: dict[str, Any] = {"embedding": 8, "hidden": 32, "readout": 32, "encoder": {"embedding": 8, "hidden": 16}}
+SMALL: dict[str, Any] = {"embedding": 8, "hidden": 32, "readout": 32, "cell": "lstm"}
+SMALL["encoder"] = {"embedding": 8, "hidden": 16, "cell": "lstm"}
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,12 @@ def check(run: Path, name: Any = "onnx") -> list[str]:
 
 def test_an_engine_of_this_run_is_taken_as_it_is(run: Path) -> None:
     assert check(run) == check(run, "int8") == []
+
+
+def test_rnnsearch_with_an_lstm_says_what_torch_says(run: Path) -> None:
+    from agreeing import compare_all
+
+    compare_all(load_run(run).model, make_engine(load_run(run), "onnx"))
 
 
 @pytest.mark.parametrize("name", ["onnx", "int8"])

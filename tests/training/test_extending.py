@@ -389,13 +389,13 @@ def test_a_killed_run_plans_again_at_the_same_steps(project: Path, clock: Clock)
             clock.tick = 0.01 if update.step < 5 else 0.05
             super().update(update, progress)
 
-    training = LIMITED | {"time_limit": 10.0, "validate_every": 1000}
+    training = LIMITED | {"time_limit": 2.0, "validate_every": 1000}
     with pytest.raises(Killed):
         killing.train(project / "pairs.tsv", out, resume=False, voice=Slowing(14), training=training)
     decided = read_decisions(out)
     before = rates(out)
     assert decided
-    clock.tick = 0.002
+    clock.tick = 0.005
     resume(out)
     assert [rates(out)[step] for step in range(1, 14)] == [before[step] for step in range(1, 14)]
     assert read_decisions(out)[: len(decided)] == decided

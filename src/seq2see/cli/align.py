@@ -110,7 +110,7 @@ def align(
     if (heads or as_json) and judged is None:
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")
     best = _head(translator, _choosing(pairs, flip=flip) or (texts, judged), back, layer, head)
-    lines, alignments = [], []
+    lines, alignments, maps = [], [], []
     returning = None
     if back is not None and method in ("symmetric", "balanced"):
         returning = iter(look_all(back, [(b, a) for a, b in texts], posterior=posterior))
@@ -121,10 +121,12 @@ def align(
             alignment = chosen.alignment(method, threshold=threshold, reverse=_back(returning, back))
             alignments.append(frozenset(alignment.pairs))
             lines.append(str(alignment))
+            if heads:
+                maps.append(whole)
             advance(1)
     _write(lines, out, quiet=as_json or heads)
     if judged is not None:
-        errors = head_errors(list(look_all(translator, texts, posterior=posterior)), judged) if heads else None
+        errors = head_errors(maps, judged) if heads else None
         _report(texts, judged, alignments, best, errors, as_json=as_json)
 
 
