@@ -40,6 +40,16 @@ def test_a_machine_that_changes_its_speed_still_ends_the_plan_in_time(factor: fl
     assert all(before < after for before, after in pairwise(planned))
 
 
+def test_a_fast_machine_makes_no_more_updates_than_were_asked_for() -> None:
+    pace = Pace(10, most=12)
+    assert drive(pace, limit=1000.0)[0] == 12
+
+
+def test_a_run_that_is_given_more_time_goes_on_beyond_its_steps() -> None:
+    pace = Pace(50, most=12)
+    assert drive(pace, limit=50.0)[0] == 50
+
+
 def test_the_last_validation_fits() -> None:
     pace = Pace(400)
     step, used = drive(pace, 400.0, [1.0], validation=5.0)

@@ -350,7 +350,8 @@ def decide_training(
         updates = training.steps or max(1, round(per_epoch * training.epochs))
         plan = UpdatePlan(batch_tokens, updates, updates / per_epoch)
     elif plan.updates is not None:
-        plan = plan._replace(batch=batch_tokens, updates=max(1, plan.updates * plan.batch // batch_tokens))
+        fitting = max(1, plan.updates * plan.batch // batch_tokens)
+        plan = plan._replace(batch=batch_tokens, updates=min(fitting, training.steps or fitting))
     choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
     if config.base is None:
         subwords = all(side.scheme == "bpe" for side in config.tokenizer.sides)

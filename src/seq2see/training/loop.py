@@ -150,7 +150,8 @@ class Trainer(Generic[Item]):
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
-        self.pace = Pace(total, read_decisions(self.folder) if self.config.time_limit is not None else ())
+        decisions = read_decisions(self.folder) if self.config.time_limit is not None else ()
+        self.pace = Pace(total, decisions, most=self._most_updates())
         current = self.pace.total(self.progress.step)
         more_time = self.progress.stopped.startswith(_TIME_IS_UP) and not self._out_of_time()
         if current != self.progress.total or more_time:
@@ -161,6 +162,10 @@ class Trainer(Generic[Item]):
             return Ended(self.progress, True, "interrupted")
         self._finish()
         return Ended(self.progress, False, self.progress.stopped or "all updates made")
+
+    def _most_updates(self) -> int:
+        """By steps or epochs."""
+        return self.config.steps or self.config.epochs * max(1, self.task.count(0) // self.config.accumulate)
 
     def _run(self, metrics: "Metrics") -> bool:
         """Updates, validations and checkpoints until the end; True if somebody asked to stop."""

@@ -13,6 +13,7 @@ that was killed repeats these decisions at the same steps, so that resume is exa
 """
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,11 +105,12 @@ class Costs(NamedTuple):
 
 
 class Pace:
-    """The plan of `total` updates, and what became of it."""
+    """The plan of `total` updates, and what became of it. `most`: updates that steps or epochs allow, however fast."""
 
-    def __init__(self, total: int, decisions: Sequence[Decision] = ()) -> None:
+    def __init__(self, total: int, decisions: Sequence[Decision] = (), *, most: int = sys.maxsize) -> None:
         self.planned_total = total
         self.decisions = list(decisions)
+        self.most = max(total, most)  # a finished run that was given more time goes on beyond them
 
     def planned_step(self, step: int) -> float:
         """Where update `step` stands in the plan; the plan ends at `planned_total`."""
@@ -132,7 +134,8 @@ class Pace:
         """Plans again if the time left asks for it; True if it did. The last validation and saving fit, too."""
         total = self.total(step)
         each = costs.update + costs.validation / validate_every + costs.saving / save_every
-        left = max(1, int((seconds_left - costs.validation - costs.saving) / each))
+        fitting = max(1, int((seconds_left - costs.validation - costs.saving) / each))
+        left = min(fitting, self.most - step)
         remaining = total - step
         if remaining <= 0 or abs(left - remaining) <= _TOLERANCE * remaining:
             return False
