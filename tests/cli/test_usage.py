@@ -57,7 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         **dict.fromkeys(("pairs.tsv", "news.tsv", "train.tsv", "dev.tsv", "test.tsv"), table),
         **dict.fromkeys(("news.ko", "test.ko"), sides[0]),
-        **dict.fromkeys(("test.en", "output.en", "theirs.en", "ours.en"), sides[1]),
+        **dict.fromkeys(("news.en", "test.en", "output.en", "theirs.en", "ours.en"), sides[1]),
         "pairs.align": "0-0 1-1\n" * len(pairs),
         "glossary.tsv": "학생\tstudent\n\t!beer\n",
         "news.jsonl": '{"text": "나는 학생 입니다 ."}\n',
@@ -76,7 +76,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for language, text in zip(("de", "en"), sides, strict=True):
             (folder / f"{name}.{language}.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("ko-en", "en-ko", "with", "without"):
-        make_run(folder / "runs" / name, "rnnsearch", sharp=2.0, seed=len(name))
+        run = make_run(folder / "runs" / name, "rnnsearch", sharp=2.0, seed=len(name))
+        (run / "metrics.jsonl").write_text('{"step": 1, "elapsed": 60.0, "validation": {"loss": 2.0}}\n')
     (folder / "runs" / "ko-en-2").symlink_to("ko-en")
     return folder
 

@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from seq2see.data.profile import COUNTED, Profile, profile
 from seq2see.errors import DataError
 from seq2see.formats import Pair
 from seq2see.runs import folder
-from seq2see.training import auto
+from seq2see.training import auto, harness, loop, run
 from seq2see.training.auto import Budget, SettingChoice
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
@@ -247,7 +248,8 @@ def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monk
         ticking += 0.01 if ticking < 2.0 else 0.03
         return ticking
 
-    monkeypatch.setattr("time.monotonic", clock)
+    for module in (harness, loop, run):  # not the clock of the whole process: its other threads look at it, too
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=clock))
     draw = random.Random(0)
     unlearnable = [(word, " ".join(draw.choices(LETTERS, k=4))) for word in WORDS]
     path = write(tmp_path / "pairs.tsv", unlearnable)

@@ -91,7 +91,7 @@ def compare(
     seq2see compare runs/without runs/with test.tsv
     seq2see compare runs/rnn runs/rnnsearch builtin:phrases --edges 8,16,24
     seq2see compare theirs.en ours.en test.ko test.en --metric chrf,bleu,ter --json
-    seq2see compare runs/a runs/b runs/c --curves curves.png --metric chrf
+    seq2see compare runs/without runs/with --curves curves.png
     """
     if curves is not None:
         _draw_curves(words or [], curves, (metric or ["loss"])[0].split(",")[0])
@@ -110,7 +110,6 @@ def compare(
     from seq2see.evaluate import compare_outputs
     from seq2see.evaluate.compare import METRICS
     from seq2see.look.draw.page import check_replaceable
-    from seq2see.session.bulk import translate_texts
 
     page = report if report is not None or as_json else Path("report.html")
     if page is not None:
@@ -124,6 +123,8 @@ def compare(
         def outputs(system: str) -> list[str]:
             if system not in runs:
                 return verb.read_outputs(system, test, encoding)
+            from seq2see.session.bulk import translate_texts
+
             advance = progress.counting(f"translated by {system}", len(test))
             return translate_texts(
                 [Path(system)], test.sources, verb.search_of(beam, search), workers=workers, advance=advance

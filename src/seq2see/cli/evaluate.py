@@ -109,7 +109,6 @@ def evaluate(
     runs, specs = _sides(words or [], also or [], hypotheses)
     check_pairs(specs)
     from seq2see.evaluate import evaluate_outputs
-    from seq2see.session.bulk import translate_texts
 
     if output is not None:
         atomic.check_output(output, *map(Path, [*runs, *specs, *([hypotheses] if hypotheses else [])]))
@@ -119,6 +118,8 @@ def evaluate(
         if hypotheses is not None:
             outputs = read_outputs(hypotheses, test, encoding)
         else:
+            from seq2see.session.bulk import translate_texts
+
             config = search_of(beam, search)
             outputs = translate_texts(
                 [Path(run) for run in runs],

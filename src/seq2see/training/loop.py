@@ -171,28 +171,35 @@ class Trainer(Generic[Item]):
         """Updates, validations and checkpoints until the end; True if somebody asked to stop."""
         items = self._items()
         started, before = time.monotonic(), self.progress.seconds
+        ended = started  # what came before the update at hand
         while self.progress.step < self.progress.total and not self.progress.stopped:
             update = self._update(items)
-            self.progress = replace(self.progress, seconds=before + time.monotonic() - started)
+            now = time.monotonic()
+            self.progress = replace(self.progress, seconds=before + now - started)
             self.reporter.update(update, self.progress)
             metrics.add(update._asdict())
-            self._keep_pace(update.seconds)
+            self._keep_pace(now - ended)
+            ended = now
             out_of_time = self._out_of_time()
             stop = None
             if self._due(self.config.validate_every) or out_of_time:  # the last weights are always measured
                 stop = self._validate(metrics)
+                ended = time.monotonic()
             if stop is None and out_of_time:
                 stop = f"{_TIME_IS_UP} of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
             asked = self.interrupt.asked()
             if self._due(self.config.save_every) or stop or asked:
                 self.save()
+                ended = time.monotonic()
             if asked:
                 return True
         return False
 
     def _keep_pace(self, seconds: float) -> None:
-        """Plans again where the time left asks for it; what was decided at a step before a kill is decided again."""
+        """seconds: from update to update, whatever is done between them but validating and saving.
+
+        Plans again where the time left asks for it; what was decided at a step before a kill is decided again."""
         known = self._costs.update
         self._costs = self._costs._replace(update=0.9 * known + 0.1 * seconds if known else seconds)
         step, limit = self.progress.step, self.config.time_limit
