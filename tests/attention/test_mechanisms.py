@@ -76,7 +76,11 @@ CASES["heads-sharp"] = functools.partial(MultiHead, QUERY, OTHER, heads=2, score
 BAG_OF_KEYS = [name for name in CASES if "location" not in name and not name.endswith(POSITIONS[1:])]
 BAG_OF_KEYS.remove("heads-modern")
 
-every_case = pytest.mark.parametrize("case", CASES)
+# Scores within heads that are tried alone as well, and settings of a score: every one of them in `make test-slow`.
+CROSSED = {"heads-dot", "heads-general", "heads-cosine", "heads-location", "heads-sharp", "heads-grouped-additive"}
+every_case = pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in CROSSED else []) for case in CASES]
+)
 
 
 @functools.cache
@@ -213,7 +217,7 @@ def gradient_plan() -> Iterator[Any]:
             scope = SCOPES[turn % 5] if case in SINGLE else SCOPES[(number + turn) % 5]
             plan = (case, NORMALISERS[(number + turn) % 3], scope, (turn + turn // 5) % 2 == 0)
             later = turn == 5 if case in SINGLE else turn != number % 2
-            yield pytest.param(*plan, marks=pytest.mark.slow if later else [])
+            yield pytest.param(*plan, marks=pytest.mark.slow if later or case in CROSSED else [])
 
 
 @pytest.mark.parametrize(("case", "normaliser", "scope", "masked"), list(gradient_plan()))

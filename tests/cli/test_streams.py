@@ -169,7 +169,7 @@ def wait_until(true: object, seconds: float = 600) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes through /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_no_worker_outlives_the_command(run: Path, tmp_path: Path, number: signal.Signals) -> None:
     """Killed, it cannot tell them; interrupted, it keeps what they have done."""
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"

@@ -100,13 +100,35 @@ def _variants() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 VARIANTS = _variants()
-ALL = pytest.mark.parametrize("variant", VARIANTS)
+# Crossings of parts that other variants have: each cell, encoder and score is tried once, in one family, and every one
+# in every family by `make test-slow`.
+CROSSED = {
+    *(f"rnn-{part}" for part in ("gru", "lstm", "convolutional")),
+    *(f"rnnsearch-{part}" for part in ("tanh", "gru", "transformer", "location_aware")),
+    *(f"luong-{part}" for part in ("tanh", "gru", "convolutional")),
+    *(f"luong-{score}-fed" for score in ("dot", "scaled_dot", "general", "additive", "cosine", "location")),
+    *("luong-local-m-fed", "luong-sparsemax", "luong-heads", "bytenet-100%", "transformer-transformer"),
+    *("transformer-none", "transformer-qk_norm"),
+}
+
+
+def tried(variants: Iterable[str]) -> list[Any]:
+    """Parameters of a test: crossings are slow."""
+    return [pytest.param(name, marks=pytest.mark.slow if name in CROSSED else []) for name in variants]
+
+
+ALL = pytest.mark.parametrize("variant", tried(VARIANTS))
 
 
 def in_both_precisions(variants: Iterable[str]) -> Any:
     """Double is the sharper one; single is tried on each family, and on every variant by `make test-slow`."""
     later = {variant: [] if variant in FAMILIES else [pytest.mark.slow] for variant in variants}
-    double = [pytest.param(variant, torch.float64, id=f"{variant}-f64") for variant in later]
+    double = [
+        pytest.param(
+            variant, torch.float64, id=f"{variant}-f64", marks=[pytest.mark.slow] if variant in CROSSED else []
+        )
+        for variant in later
+    ]
     single = [
         pytest.param(variant, torch.float32, id=f"{variant}-f32", marks=marks) for variant, marks in later.items()
     ]
@@ -391,7 +413,7 @@ def has_no_attention(variant: str) -> bool:
 
 
 ATTENTIVE = [variant for variant in VARIANTS if not has_no_attention(variant)]
-LOOKING = pytest.mark.parametrize("variant", ATTENTIVE)
+LOOKING = pytest.mark.parametrize("variant", tried(ATTENTIVE))
 
 
 @pytest.mark.parametrize("variant", list(filter(has_no_attention, VARIANTS)))

@@ -143,6 +143,7 @@ def wait_for_updates(out: Path, process: "subprocess.Popen[str]") -> None:
     raise AssertionError("training makes no updates")
 
 
+@pytest.mark.slow  # half a minute; Ctrl-C at a training is in cli/test_signals.py
 def test_ctrl_c_stops_both_and_the_same_command_goes_on(tmp_path: Path) -> None:
     plan = Plan(tmp_path / "demo", seed=2, pairs=400)
     words = [sys.executable, "-m", "seq2see", "demo", "--out", str(plan.out), "--seed", "2", "--pairs", "400"]

@@ -1,8 +1,10 @@
 """Models of every family and every score, with widths that a test can print, and every parameter stirred."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -69,6 +71,14 @@ VARIANTS = _variants()
 FAMILIES = list(VARIANTS)
 UNATTENTIVE = [name for name in FAMILIES if VARIANTS[name][0] in ("rnn", "bytenet")]
 ATTENTIVE = [name for name in FAMILIES if name not in UNATTENTIVE]
+# The same scores within the other family, and what is a family's own default anyway: for `make test-slow`.
+CROSSED = {*(f"rnnsearch-{score}" for score in SCORES), "luong-general"} - {"rnnsearch-location_aware"}
+
+
+def tried(variants: Iterable[str]) -> list[Any]:
+    """Parameters of a test: those that repeat others are slow."""
+    return [pytest.param(name, marks=pytest.mark.slow if name in CROSSED else []) for name in variants]
+
 
 SOURCE = [5, 6, 7, 8, EOS]
 TARGET = [4, 9, 11, 3]

@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from small_models import ATTENTIVE, BATCH, FAMILIES, SOURCE, TARGET, UNATTENTIVE, WORDS, attentions, batch_of, model_of
+from small_models import (
+    ATTENTIVE,
+    BATCH,
+    FAMILIES,
+    SOURCE,
+    TARGET,
+    UNATTENTIVE,
+    WORDS,
+    attentions,
+    batch_of,
+    model_of,
+    tried,
+)
 from torch import Tensor
 
 from seq2see.attention import Additive, Cosine, Location, LocationAware, MultiHead, normalise
@@ -22,8 +34,8 @@ from seq2see.models import Model
 from seq2see.models.luong import LuongState
 from seq2see.vocabulary import BOS, EOS
 
-LOOKING = pytest.mark.parametrize("variant", ATTENTIVE)
-ALL = pytest.mark.parametrize("variant", FAMILIES)
+LOOKING = pytest.mark.parametrize("variant", tried(ATTENTIVE))
+ALL = pytest.mark.parametrize("variant", tried(FAMILIES))
 STEPS = len(TARGET) + 1
 BETWEEN = pytest.mark.slow  # steps that are neither the first nor the last: every one of them in `make test-slow`
 F32 = torch.float32
@@ -300,7 +312,7 @@ def recurrent(variant: str) -> bool:
     return variant.startswith(("rnn", "luong"))
 
 
-RECURRENT = pytest.mark.parametrize("variant", [variant for variant in FAMILIES if recurrent(variant)])
+RECURRENT = pytest.mark.parametrize("variant", tried(filter(recurrent, FAMILIES)))
 
 
 @RECURRENT
