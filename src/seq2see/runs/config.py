@@ -91,9 +91,6 @@ class TrainingConfig(ConfigSection):
     word_dropout: float = Field(
         0.0, ge=0, lt=1, description="share of target words hidden from the decoder, so that it has to look"
     )
-    consistency: float = Field(
-        0.0, ge=0, description="R-Drop: weight of the distance between two passes with other dropout; twice the cost"
-    )
     guided_alignment: float = Field(0.0, ge=0, description="weight of the alignment loss; needs alignments")
     ema: float = Field(
         0.0, ge=0, lt=1, description="decay of a moving average of the weights, used for validation and the end"
@@ -119,12 +116,6 @@ class TrainingConfig(ConfigSection):
     def enough_kept(self) -> "TrainingConfig":
         if self.average > 1 and self.average > self.keep and self.average_of == "last":
             raise ValueError(f"average = {self.average} needs as many checkpoints, but keep = {self.keep}")
-        return self
-
-    @model_validator(mode="after")
-    def one_pass_or_two(self) -> "TrainingConfig":
-        if self.consistency and self.guided_alignment:
-            raise ValueError("consistency and guided_alignment do not go together; set one of them to 0")
         return self
 
 

@@ -1,4 +1,4 @@
-"""What training minimises: cross-entropy with label smoothing, consistency, distance from a given alignment."""
+"""What training minimises: cross-entropy with label smoothing, and how far attention is from a given alignment."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from seq2see.models import Look, Output
 
@@ -74,21 +73,6 @@ class _ChunkedLoss(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
         features, weight, bias = ctx.saved_tensors
         return features * grad, weight * grad, None if bias is None else bias * grad, None, None
-
-
-def consistency_loss(output: Output, mask: Tensor) -> Tensor:
-    """R-Drop (Liang 2021, equation 2): sum over real positions of (KL(p || q) + KL(q || p)) / 4.
-
-    output of a batch that holds every pair twice, the second time in its second half: two passes with other dropout,
-    p and q. mask (B, T) of the half. The weight of `training.consistency` is the paper's alpha for one pass.
-    """
-    half = mask.size(0)
-    first, second = output.features[:half][mask], output.features[half:][mask]  # (positions, D)
-    p, q = (
-        F.log_softmax(F.linear(features, output.vocabulary.weight, output.vocabulary.bias), dim=-1)  # (positions, V)
-        for features in (first, second)
-    )
-    return ((p.exp() - q.exp()) * (p - q)).sum() / 4
 
 
 def alignment_loss(looks: Sequence[Look], links: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from seq2see.models import Model, Output
 from seq2see.runs.config import TrainingConfig
 from seq2see.text import Tokenizer
 from seq2see.training.loop import Loss, Validation
-from seq2see.training.loss import alignment_loss, consistency_loss, cross_entropy
+from seq2see.training.loss import alignment_loss, cross_entropy
 from seq2see.vocabulary import UNK
 
 SAMPLES = 3  # sentences shown at each validation
@@ -64,8 +64,6 @@ class TranslationTask:
             batch = self._with_own_guesses(batch)
         if self.config.word_dropout:
             batch = without_words(batch, self.config.word_dropout)
-        if self.config.consistency:
-            return self._consistent(batch)
         guided = self.config.guided_alignment > 0 and item.links is not None
         output = self.model(batch, need_weights=guided)
         total = cross_entropy(output, batch.target_out, batch.target_mask, self.config.label_smoothing)
@@ -73,14 +71,6 @@ class TranslationTask:
             return Loss(total, {})
         aligned = alignment_loss(output.looks, item.links.to(self.device))
         return Loss(total + self.config.guided_alignment * aligned, {"alignment": float(aligned.detach())})
-
-    def _consistent(self, batch: Batch) -> Loss:
-        """The mean of two passes with other dropout, and how far they are from each other (R-Drop)."""
-        output = self.model(twice(batch))
-        targets, mask = batch.target_out.repeat(2, 1), batch.target_mask.repeat(2, 1)
-        total = cross_entropy(output, targets, mask, self.config.label_smoothing) / 2
-        apart = consistency_loss(output, batch.target_mask)
-        return Loss(total + self.config.consistency * apart, {"consistency": float(apart.detach())})
 
     def _with_own_guesses(self, batch: Batch) -> Batch:
         """Scheduled sampling in two passes (Bengio 2015; parallel as in Duckworth 2019): some of the words that the
@@ -122,17 +112,6 @@ class TranslationTask:
             [source.decode(ids.tolist()) for ids in rows(self.valid.source, range(count))],
             [target.decode(ids.tolist()) for ids in rows(self.valid.target, range(count))],
         )
-
-
-def twice(batch: Batch) -> Batch:
-    """B pairs -> 2B: every pair once more, in the second half."""
-    return Batch(
-        batch.source.repeat(2, 1),
-        batch.source_mask.repeat(2, 1, 1),
-        batch.target_in.repeat(2, 1),
-        batch.target_out.repeat(2, 1),
-        batch.target_mask.repeat(2, 1),
-    )
 
 
 def without_words(batch: Batch, share: float) -> Batch:
