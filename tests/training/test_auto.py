@@ -239,6 +239,26 @@ def test_one_side_empty_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "config.json").exists()
 
 
+@pytest.mark.parametrize(("epochs", "word", "merges"), [(19, None, None), (20, 0.1, None), (40, 0.1, 0.1)])
+def test_pairs_that_are_seen_often_are_hidden_in_part(epochs: int, word: float | None, merges: float | None) -> None:
+    choice = auto.choose_regularisation(made(GERMAN), "transformer", auto.UpdatePlan(2048, 1000, epochs), subwords=True)
+    assert choice.settings.get("training.word_dropout") == word
+    assert choice.settings.get("tokenizer.dropout") == merges
+
+
+def test_few_updates_are_not_averaged_and_many_not_over_all_of_them() -> None:
+    assert auto.choose_averaging(auto.UpdatePlan(2048, 199, 1.0)) is None
+    assert auto.choose_averaging(auto.UpdatePlan(2048, None, 1.0)) is None
+    decays = []
+    for updates in (200, 2000, 20_000, 10**9):
+        choice = auto.choose_averaging(auto.UpdatePlan(2048, updates, 1.0))
+        assert choice is not None
+        decays.append(choice.settings["training.ema"])
+    assert decays == sorted(decays)
+    assert decays[:2] == [0.9, 0.99]
+    assert decays[-1] < 1
+
+
 def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that goes on with every look at it, and from 2 s on three times as fast, as on a busy machine."""
     ticking = 0.0
