@@ -154,7 +154,7 @@ evaluate/length.py | evaluate/test_length.py
     bucket without its edge: lengths <= self.high  ->  lengths < self.high
 evaluate/alignment.py | evaluate/test_alignment.py
     recall of all found: self.predicted_sure / self.sure  ->  self.predicted_possible / self.sure
-runs/checkpoint.py | training/test_resume.py::test_damage_is_found_and_the_checkpoint_before_is_used
+runs/checkpoint.py | training/test_checkpoint.py
     oldest checkpoint: reverse=True  ->  reverse=False
     damage not noticed: != manifest[name]  ->  == None
 runs/folder.py | session/test_loading.py::test_a_run_of_another_version_says_so
@@ -193,7 +193,7 @@ look/map/tree.py | look/test_tree.py
     tree ranks by the worst: min(above, rank)  ->  max(above, rank)
 report/chart.py | report/test_length_chart.py
     chart upside down: (1 - min(score, self.top) / self.top)  ->  (min(score, self.top) / self.top)
-report/tables.py | cli/test_compare_cli.py
+report/tables.py | report/test_tables.py
     above is below: tests.difference > 0  ->  tests.difference < 0
 engines/cache.py | engines/test_engines.py engines/test_hostile_engines.py
     graph never compared: not distance <= _NEAR[name]  ->  distance < 0

@@ -87,11 +87,11 @@ def test_alternatives_and_json(run: Path, tmp_path: Path, monkeypatch: pytest.Mo
     source = tmp_path / "in.txt"
     source.write_text("나는\n\n너는\n")
     assert (
-        seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "n", "--nbest", 3, "--search", "max_length=6")
+        seq2see(monkeypatch, "translate", run, source, "-o", tmp_path / "n", "--nbest", 7, "--search", "max_length=6")
         == 0
-    )
+    )  # more than the beam of 5 holds: it is widened
     rows = [line.split("\t") for line in (tmp_path / "n").read_text().split("\n")[:-1]]
-    assert [len(row) for row in rows] == [3, 1, 3]
+    assert [len(row) for row in rows] == [7, 1, 7]
     assert (
         seq2see(
             monkeypatch,

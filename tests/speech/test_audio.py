@@ -33,6 +33,23 @@ def mel(samples: NDArray[np.float32], config: AudioConfig = CONFIG) -> torch.Ten
     return audio.log_mel(torch.from_numpy(samples), config)
 
 
+def test_bands_lie_between_the_lowest_and_the_highest_frequency() -> None:
+    filters = audio.mel_filters(CONFIG)
+    hertz = torch.linspace(0, RATE / 2, filters.shape[1])
+    heard = hertz[filters.sum(dim=0) > 0]
+    apart = float(hertz[1])
+    assert CONFIG.low <= float(heard[0]) <= CONFIG.low + 2 * apart
+    assert CONFIG.high - 2 * apart <= float(heard[-1]) <= CONFIG.high
+
+
+@pytest.mark.parametrize(("decibels", "kept"), [(40.0, True), (50.0, False)])
+def test_silence_is_what_lies_45_decibels_below_the_loudest(decibels: float, kept: bool) -> None:
+    faint = tone(440, amplitude=0.5 * 10 ** (-decibels / 20))
+    sound = np.concatenate([faint, tone(440), faint])
+    length = len(audio.trimmed(sound, RATE, margin=0.0))
+    assert length == (len(sound) if kept else len(tone(440)))
+
+
 class TestFiles:
     @pytest.mark.parametrize("suffix", [".wav", ".flac", ".WAV"])
     def test_what_is_written_is_read(self, tmp_path: Path, suffix: str) -> None:
