@@ -209,7 +209,7 @@ def choose_batch(profile: Profile, budget: Budget, speed: Callable[[int], float]
         return SettingChoice("batch", settings, f"{batch:,} pieces, 100 epochs at most"), UpdatePlan(
             batch, None, epochs
         )
-    wanted = 8000 if profile.spelled else 4000
+    wanted = 8000 if profile.spelled else 6000
     fitting = budget.seconds * speed(USUAL_BATCH) / wanted
     batch = int(min(4096, max(512, _rounded(fitting)), largest))
     updates = max(1, int(budget.seconds * speed(batch) / batch))
