@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see.training.plan import PACE, Costs, Decision, Pace, read_decisions, write_decisions
+from seq2see.training.plan import PACE, Costs, Decision, Pace, read_decisions, read_reviewed, write_pace
 
 
 def drive(
@@ -61,15 +61,19 @@ def test_the_last_validation_fits() -> None:
 def test_decisions_are_repeated_after_a_kill(tmp_path: Path) -> None:
     pace = Pace(400)
     drive(pace, 400.0, [1.0] * 100 + [3.0])
-    write_decisions(tmp_path, pace.decisions)
-    again = Pace(400, read_decisions(tmp_path))
+    write_pace(tmp_path, pace)
+    again = Pace(400, read_decisions(tmp_path), reviewed=read_reviewed(tmp_path))
     assert again.decisions == pace.decisions
     assert [again.planned_step(step) for step in range(250)] == [pace.planned_step(step) for step in range(250)]
 
 
 def test_a_torn_line_does_not_count(tmp_path: Path) -> None:
-    write_decisions(tmp_path, [Decision(10, 10.0, 90), Decision(20, 22.5, 80)])
+    decisions = [Decision(10, 10.0, 90), Decision(20, 22.5, 80)]
+    write_pace(tmp_path, Pace(100, decisions, reviewed=30))
+    assert (read_decisions(tmp_path), read_reviewed(tmp_path)) == (decisions, 30)
     path = tmp_path / PACE
     path.write_text(path.read_text()[:-4])
-    assert read_decisions(tmp_path) == [Decision(10, 10.0, 90)]
-    assert read_decisions(tmp_path / "nowhere") == []
+    assert (read_decisions(tmp_path), read_reviewed(tmp_path)) == (decisions, 20)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2])[:-4])
+    assert (read_decisions(tmp_path), read_reviewed(tmp_path)) == (decisions[:1], 10)
+    assert (read_decisions(tmp_path / "nowhere"), read_reviewed(tmp_path / "nowhere")) == ([], 0)

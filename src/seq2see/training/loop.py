@@ -25,7 +25,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.optimizer import Average, Optimizer, mean_of
-from seq2see.training.plan import Costs, Pace, read_decisions, write_decisions
+from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
 
 Item = TypeVar("Item")
@@ -150,8 +150,10 @@ class Trainer(Generic[Item]):
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
-        decisions = read_decisions(self.folder) if self.config.time_limit is not None else ()
-        self.pace = Pace(total, decisions, most=self._most_updates())
+        self.pace = Pace(total, most=self._most_updates())
+        if self.config.time_limit is not None:
+            decisions, reviewed = read_decisions(self.folder), read_reviewed(self.folder)
+            self.pace = Pace(total, decisions, reviewed=reviewed, most=self._most_updates())
         current = self.pace.total(self.progress.step)
         more_time = self.progress.stopped.startswith(_TIME_IS_UP) and not self._out_of_time()
         if current != self.progress.total or more_time:
@@ -197,20 +199,20 @@ class Trainer(Generic[Item]):
         return False
 
     def _keep_pace(self, seconds: float) -> None:
-        """seconds: from update to update, whatever is done between them but validating and saving.
+        """Plans again where the time left asks for it; what was decided before a kill is decided again.
 
-        Plans again where the time left asks for it; what was decided at a step before a kill is decided again."""
+        seconds   from update to update, whatever is done between them but validating and saving
+        """
         known = self._costs.update
         self._costs = self._costs._replace(update=0.9 * known + 0.1 * seconds if known else seconds)
         step, limit = self.progress.step, self.config.time_limit
         if limit is None or step == self.progress.total:
             return
-        repeated = any(decision.step >= step for decision in self.pace.decisions)
-        if not repeated and self.pace.is_review(step):
+        if self.pace.is_review(step):
             left = limit - self.progress.seconds - (0.0 if self._costs.validation else _UNKNOWN_VALIDATION * limit)
             every = self.config.validate_every, self.config.save_every
-            if self.pace.review(step, left, self._costs, validate_every=every[0], save_every=every[1]):
-                write_decisions(self.folder, self.pace.decisions)
+            self.pace.review(step, left, self._costs, validate_every=every[0], save_every=every[1])
+            write_pace(self.folder, self.pace)
         if self.pace.total(step) != self.progress.total:
             self.progress = replace(self.progress, total=self.pace.total(step))
 

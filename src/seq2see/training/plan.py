@@ -1,7 +1,8 @@
 """How many updates there will be: steps, epochs, or as many as fit a time limit; a schedule that ends with that limit.
 
 checkpoints/plan.json     what fitted the time limit when it was measured, and of which settings
-checkpoints/pace.jsonl    a line for each time that it was planned again, written before it takes effect
+checkpoints/pace.jsonl    a line for each time that it was planned again, written before it takes effect; the last line
+                          says up to which update the plan was looked at
 
 A run that is resumed must not measure again: the schedule follows from the number of updates, so that another number
 gives other weights.
@@ -107,9 +108,12 @@ class Costs(NamedTuple):
 class Pace:
     """The plan of `total` updates, and what became of it. `most`: updates that steps or epochs allow, however fast."""
 
-    def __init__(self, total: int, decisions: Sequence[Decision] = (), *, most: int = sys.maxsize) -> None:
+    def __init__(
+        self, total: int, decisions: Sequence[Decision] = (), *, reviewed: int = 0, most: int = sys.maxsize
+    ) -> None:
         self.planned_total = total
         self.decisions = list(decisions)
+        self.reviewed = reviewed  # the last update after which the plan was looked at, before a kill or since
         self.most = max(total, most)  # a finished run that was given more time goes on beyond them
 
     def planned_step(self, step: int) -> float:
@@ -127,20 +131,19 @@ class Pace:
         return before[-1].total if before else self.planned_total
 
     def is_review(self, step: int) -> bool:
-        """Whether the plan is looked at after this update."""
-        return step % max(1, self.planned_total // _REVIEWS) == 0
+        """Whether the plan is looked at after this update: never again where a killed run has done so."""
+        return step > self.reviewed and step % max(1, self.planned_total // _REVIEWS) == 0
 
-    def review(self, step: int, seconds_left: float, costs: Costs, *, validate_every: int, save_every: int) -> bool:
-        """Plans again if the time left asks for it; True if it did. The last validation and saving fit, too."""
+    def review(self, step: int, seconds_left: float, costs: Costs, *, validate_every: int, save_every: int) -> None:
+        """Plans again if the time left asks for it. The last validation and saving fit, too."""
+        self.reviewed = step
         total = self.total(step)
         each = costs.update + costs.validation / validate_every + costs.saving / save_every
         fitting = max(1, int((seconds_left - costs.validation - costs.saving) / each))
         left = min(fitting, self.most - step)
         remaining = total - step
-        if remaining <= 0 or abs(left - remaining) <= _TOLERANCE * remaining:
-            return False
-        self.decisions.append(Decision(step, self.planned_step(step), step + left))
-        return True
+        if remaining > 0 and abs(left - remaining) > _TOLERANCE * remaining:
+            self.decisions.append(Decision(step, self.planned_step(step), step + left))
 
 
 def read_decisions(run: Path) -> list[Decision]:
@@ -159,6 +162,16 @@ def read_decisions(run: Path) -> list[Decision]:
     return decisions
 
 
-def write_decisions(run: Path, decisions: Sequence[Decision]) -> None:
+def read_reviewed(run: Path) -> int:
+    """The last update after which the plan was looked at, whether or not it was changed."""
+    try:
+        last = (run / PACE).read_text(encoding="utf-8").splitlines()[-1]
+        return int(json.loads(last)["reviewed"])
+    except (OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):  # none, torn, of an older seq2see
+        return max((decision.step for decision in read_decisions(run)), default=0)
+
+
+def write_pace(run: Path, pace: Pace) -> None:
     (run / PACE).parent.mkdir(parents=True, exist_ok=True)
-    atomic.write_file(run / PACE, "".join(json.dumps(decision) + "\n" for decision in decisions).encode())
+    lines = [*map(json.dumps, pace.decisions), json.dumps({"reviewed": pace.reviewed})]
+    atomic.write_file(run / PACE, "".join(f"{line}\n" for line in lines).encode())
