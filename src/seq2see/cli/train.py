@@ -223,20 +223,18 @@ def _start(
     from seq2see.training.run import new_config, train_run
 
     if settings.get("model", {}).get("family") == VOICE:
-        if plan_only:
-            raise ConfigError("--plan is for models of text")
+        if plan_only or mono is not None:
+            raise ConfigError(f"{'--plan' if plan_only else '--mono'} is for models of text")
         _start_voice(settings, out, base)
         return
     if base is not None:
         settings = _as_base(settings, base)
-    with TemporaryDirectory(prefix="seq2see-plan-") as folder:
-        out = Path(folder) / "run" if plan_only else out
-        pairs: dict[str, bytes] = {}
-        if mono is not None:
-            settings, pairs = _with_mono(settings, out, *mono)
-        config = new_config(settings)
-        with _interruptible(out), ConsoleReporter() as reporter:
-            ended = train_run(config, out, reporter, base=base, pairs=pairs, plan_only=plan_only)
+    with TemporaryDirectory(prefix="seq2see-plan-") as folder, _interruptible(out):
+        place = Path(folder) / "run" if plan_only else out
+        new_config(settings)  # a wrong setting is said before anything is translated
+        settings, pairs = _with_mono(settings, place, *mono) if mono is not None else (settings, {})
+        with ConsoleReporter() as reporter:
+            ended = train_run(new_config(settings), place, reporter, base=base, pairs=pairs, plan_only=plan_only)
     if not plan_only:
         _say_end(ended, out)
 
