@@ -269,7 +269,7 @@ def choose_regularisation(profile: Profile, family: str, plan: UpdatePlan, *, su
     if plan.epochs >= 20:
         settings["training.word_dropout"] = 0.1
         text += ", 0.1 of the words said so far hidden"
-    if subwords and plan.epochs >= 40:  # it makes batches half as long again
+    if subwords and plan.epochs >= 40:  # it pads batches to nearly twice their length
         settings["tokenizer.dropout"] = 0.1
         text += ", 0.1 of the merges left out"
     times = f"about {plan.epochs:.0f} times" if plan.epochs >= 1 else "less than once"
