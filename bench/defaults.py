@@ -1,12 +1,12 @@
-"""What a person gets who gives nothing but the pairs and a time: `train PAIRS --valid DEV --time-limit TIME`, row by row.
+"""What a person gets who gives nothing but the pairs and a time: `train PAIRS --valid DEV --time-limit TIME`.
 
     python bench/defaults.py g2p-korean multi30k-de-en --out /tmp/defaults      # trains these rows, one after the other
     python bench/defaults.py --list                                             # the rows and their commands
-    python bench/defaults.py --table --out /tmp/defaults                        # docs/results.md's table of what is there
+    python bench/defaults.py --table --out /tmp/defaults                        # what is there, as a table
 
-The settings are those of the plain command but for one: training.threads=1, so that two rows may go side by side. Time is
-that of the process (`time.process_time`), which stands still while other programs have the core: a busy machine gives the
-same figures as a quiet one, only later. A row that is there already is not trained again.
+The settings are those of the plain command but for one: training.threads=1, so that two rows may go side by side. Time
+is that of the process (`time.process_time`), which stands still while other programs have the core: a busy machine gives
+the same figures as a quiet one, only later. A row that is there already is not trained again.
 """
 
 import argparse
@@ -136,7 +136,8 @@ def _parameters(run: Path) -> int:
 
 
 def table(out: Path) -> None:
-    print("| row | minutes | goal | dev | model, parameters | updates (best) | memory |\n|---|---:|---:|---:|---|---:|---:|")
+    print("| row | minutes | goal | dev | model, parameters | updates (best) | memory |")
+    print("|---|---:|---:|---:|---|---:|---:|")
     for name, row in ROWS.items():
         file = out / f"{name}.json"
         if not file.exists():
@@ -144,7 +145,7 @@ def table(out: Path) -> None:
         result = json.loads(file.read_text(encoding="utf-8"))
         score = result["valid"][row.metric]
         print(
-            f"| {name} | {result['minutes']:g} | {'' if row.goal is None else row.goal} | **{score:.1f}** {row.metric} | "
+            f"| {name} | {result['minutes']:g} | {row.goal or ''} | **{score:.1f}** {row.metric} | "
             f"`{result['model']}`, {result['parameters']:,} | {result['updates']:,} ({result['best_step']:,}) | "
             f"{result['memory']:.0f} MB |"
         )
@@ -155,7 +156,7 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="which rows; all of them if none is named")
     parser.add_argument("--out", type=Path, default=Path("runs/defaults"))
     parser.add_argument("--minutes", type=float, help="another time limit than the table's")
-    parser.add_argument("--set", dest="settings", action="append", default=[], help="a setting by hand, to compare with")
+    parser.add_argument("--set", dest="settings", action="append", default=[], help="by hand, to compare with")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()

@@ -1,5 +1,6 @@
 """One call from pairs to a finished run folder: what `seq2see train` and `seq2see.train` both do."""
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import Run
 from seq2see.training import auto
-from seq2see.training.harness import Estimate, run_task
+from seq2see.training.harness import Estimate, choose_device, run_task
 from seq2see.training.loop import Ended
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
 from seq2see.training.reporting import RunReporter
@@ -134,7 +135,7 @@ class TranslationSetup:
         pieces = int(np.maximum(prepared.train.source.lengths(places), prepared.train.target.lengths(places)).sum())
         limit = config.training.time_limit
         seconds = None if limit is None else max(1.0, self.update_share * (limit - (time.monotonic() - began)))
-        speeds = Speeds(config, prepared)
+        speeds = Speeds(config, prepared, _thread_counts(config.training, limit or 0.0))
         validation = speeds.validation() if limit is not None else 0.0
         return auto.decide_training(
             config, seen, auto.Budget(seen.pairs, pieces, seconds), speed=speeds, validation=validation
@@ -161,16 +162,20 @@ class TranslationSetup:
 
 
 class Speeds:
-    """Pieces a second that fresh models learn from on this machine, by size and batch; each is measured once."""
+    """Pieces a second that fresh models learn from on this machine, by size and batch; each is measured once.
 
-    def __init__(self, config: RunConfig, prepared: PreparedData) -> None:
+    threads   numbers of them that training may use: the speed is that of the number it would choose
+    """
+
+    def __init__(self, config: RunConfig, prepared: PreparedData, threads: Sequence[int]) -> None:
         self.config = config
         self.prepared = prepared
+        self.threads = threads
         self._measured: dict[tuple[str, int], float] = {}
 
     def __call__(self, size: str, batch: int) -> float:
         if (size, batch) not in self._measured:
-            seconds = _time_batches(self._task(size, batch), 0.0)
+            _, seconds = _fastest_threads(self._task(size, batch), self.threads)
             self._measured[size, batch] = batch / seconds
         return self._measured[size, batch]
 
@@ -192,7 +197,7 @@ class Speeds:
         torch.manual_seed(0)
         training = self.config.training.model_copy(update={"batch_tokens": batch})
         config = self.config.model_copy(update={"training": training})
-        return _task(config, from_config(chosen), self.prepared, torch.device("cpu"))
+        return _task(config, from_config(chosen), self.prepared, choose_device(training))
 
 
 def _describe_base(path: Path) -> BaseConfig:
@@ -288,22 +293,34 @@ def _task(config: RunConfig, model: Model[Any, Any], prepared: PreparedData, dev
 
 
 def _choose_threads(task: TranslationTask, config: TrainingConfig, updates: int) -> tuple[int, float]:
-    """The threads to train with, and seconds a batch takes with them.
-
-    More threads than one only where they are clearly faster and the run is long enough to care: the last bits of the
-    weights depend on their number, and the same command should give the same bytes.
-    """
-    if config.threads is not None or task.device.type != "cpu":
+    """The threads to train with, and seconds a batch takes with them."""
+    if task.device.type != "cpu":
         return torch.get_num_threads(), _time_batches(task, 0.0)
-    torch.set_num_threads(1)
-    best, seconds = 1, _time_batches(task, 0.0)
+    first = _thread_counts(config, 0.0)
+    torch.set_num_threads(first[0])
+    seconds = _time_batches(task, 0.0)
+    counts = _thread_counts(config, updates * seconds)
+    return _fastest_threads(task, counts) if len(counts) > 1 else (first[0], seconds)
+
+
+def _thread_counts(config: TrainingConfig, seconds: float) -> list[int]:
+    """How many threads come into question for so many seconds of training: the number that was given, or one and more.
+
+    More than one only where the run is long enough to care: the last bits of the weights depend on their number, and
+    the same command should give the same bytes.
+    """
+    if config.threads is not None:
+        return [config.threads]
     cores = os.cpu_count() or 1
-    candidates = sorted({max(1, cores // 2), cores} - {1}) if updates * seconds > _WORTH_PROBING else []
-    if candidates:
-        seconds = _time_batches(task, _PROBE_SECONDS / (len(candidates) + 1))
-    for threads in candidates:
+    return sorted({1, max(1, cores // 2), cores}) if seconds > _WORTH_PROBING else [1]
+
+
+def _fastest_threads(task: TranslationTask, counts: Sequence[int]) -> tuple[int, float]:
+    """The first of these numbers of threads, or a later one that is clearly faster; and the seconds of a batch."""
+    best, seconds = counts[0], math.inf
+    for threads in counts:
         torch.set_num_threads(threads)
-        measured = _time_batches(task, _PROBE_SECONDS / (len(candidates) + 1))
+        measured = _time_batches(task, 0.0 if len(counts) == 1 else _PROBE_SECONDS / len(counts))
         if measured < seconds / _CLEARLY:
             best, seconds = threads, measured
     torch.set_num_threads(best)
