@@ -5,8 +5,8 @@
     python bench/defaults.py --table --out /tmp/defaults                        # what is there, as a table
 
 The settings are those of the plain command but for one: training.threads=1, so that two rows may go side by side. Time
-is that of the process (`time.process_time`), which stands still while other programs have the core: a busy machine gives
-the same figures as a quiet one, only later. A row that is there already is not trained again.
+is that of the process (`time.process_time`), which stands still while other programs have the core: a busy machine
+gives the same figures as a quiet one, only later. A row that is there already is not trained again.
 """
 
 import argparse
