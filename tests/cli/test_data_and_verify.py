@@ -77,7 +77,7 @@ def test_verify_resume_proves_it(given: str, tmp_path: Path) -> None:
     if given == "run":
         settings = tomllib.loads(recipe.read_text()) | {"training": {"batch_tokens": 256, "steps": 2, "threads": 1}}
         train_run(new_config(settings), out, SilentReporter())
-    done = seq2see("verify-resume", str(out if given == "run" else recipe), "--steps", "150", "--kills", "1")
+    done = seq2see("verify-resume", str(out if given == "run" else recipe), "--steps", "60", "--kills", "1")
     assert done.returncode == 0, done.stderr
     assert "identical: resume is exact" in done.stdout
 

@@ -59,7 +59,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_interrupted_and_resumed(number: signal.Signals, straight: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     process = subprocess.Popen(fresh(tmp_path, out), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)

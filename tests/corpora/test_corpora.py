@@ -193,7 +193,7 @@ def test_a_written_date_means_one_day() -> None:
 # phrases -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("into", ["english", "korean"])
+@pytest.mark.parametrize("into", [pytest.param("english", marks=pytest.mark.slow), "korean"])
 def test_the_target_is_a_function_of_the_source(into: str) -> None:
     meaning: dict[str, str] = {}
     assert [s for s, t, _ in many(into) if meaning.setdefault(s, t) != t] == []

@@ -205,6 +205,7 @@ def test_a_training_that_fails_is_said_in_one_line(tmp_path: Path) -> None:
     assert not list(plan.out.glob("*/.lock"))
 
 
+@pytest.mark.slow
 def test_a_training_that_somebody_kills_is_said(tmp_path: Path) -> None:
     plan = Plan(tmp_path / "demo", pairs=400)
     claim(plan)

@@ -231,7 +231,9 @@ def rows(kind: str, count: int):
     yield "</body></file></xliff>" if kind == "xliff" else ""
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "srt", "vtt", "po", "xliff"])
+@pytest.mark.parametrize(
+    "kind", ["po", "xliff", "srt", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("jsonl", "vtt"))]
+)
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(translating, "CHUNK_SEGMENTS", 50)
     monkeypatch.setattr(markup, "CHUNK", 4096)

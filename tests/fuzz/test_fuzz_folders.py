@@ -23,7 +23,10 @@ def harness() -> Iterator[Harness]:
 
 
 @PARTS
-@pytest.mark.parametrize("name", names("folders"))
+@pytest.mark.parametrize(
+    "name",  # engine-int8 is read by the code that reads engine-onnx
+    [pytest.param(name, marks=pytest.mark.slow if name == "engine-int8" else []) for name in names("folders")],
+)
 def test_folders_are_refused_with_our_own_errors(harness: Harness, name: str, part: str) -> None:
     count = SEEDS.get(name, 90)
     middle = count * 2 // 5 if name in SEEDS else count // 5

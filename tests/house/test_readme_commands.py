@@ -191,7 +191,12 @@ def test_every_command_of_the_readme_runs_in_a_shell(place: Path) -> None:
         assert "Traceback" not in ended.stderr, f"{command}\n{ended.stderr}"
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+LONG_GUIDES = {"train.md", "translate.md"}  # every command of theirs trains or loads a model
+
+
+@pytest.mark.parametrize(
+    "guide", [pytest.param(guide, marks=pytest.mark.slow if guide in LONG_GUIDES else []) for guide in GUIDES]
+)
 def test_every_command_of_the_guides_runs(guide: str, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in commands(ROOT / "docs" / guide):
         run_here(monkeypatch, trained, command)

@@ -177,7 +177,7 @@ def test_several_heads_are_a_grid_with_one_scale() -> None:
     assert {axes.collections[0].get_clim() for axes in maps} == {(0, float(attention.weights.max()))}
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["png", *(pytest.param(form, marks=pytest.mark.slow) for form in ("svg", "pdf"))])
 def test_a_long_source_is_drawn_in_bounded_time_and_size(form: str) -> None:
     side = side_of_words([[f"낱말{number}"] for number in range(511)])
     weights = np.eye(512, dtype=np.float32) * 0.5 + 0.5 / 512

@@ -164,7 +164,9 @@ def test_every_number_of_a_look_is_the_recorded_one(variant: str, step: int) -> 
 
 
 @LOOKING
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["f32", "f64"])
+@pytest.mark.parametrize(
+    "dtype", [pytest.param(torch.float32, marks=pytest.mark.slow), torch.float64], ids=["f32", "f64"]
+)
 def test_weights_are_the_row_of_look(variant: str, dtype: torch.dtype) -> None:
     model = model_of(variant, dtype)
     for look in model.look(BATCH):
@@ -412,7 +414,7 @@ def numbers_in(line: str) -> list[str]:
 
 
 @LOOKING
-@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_the_printed_table_has_the_digits_of_the_tensors(variant: str, step: int) -> None:
     model = model_of(variant, F32)
     tokens = ["▁나는", "학생", "▁입니다", "[bold]", "</s>"]

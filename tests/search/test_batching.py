@@ -22,8 +22,20 @@ SIZES = (3, 7, 16, 31, 64)
 ORDERS = 3
 
 
-@ALL
-@pytest.mark.parametrize("kind", CONFIGS)
+# Both loops with every family; the other kinds of search with two of them.
+CROSSED = [
+    pytest.param(
+        family,
+        kind,
+        marks=pytest.mark.slow if number > 1 and kind in ("diverse", "sample") else [],
+        id=f"{kind}-{family}",
+    )
+    for number, family in enumerate(FAMILIES)
+    for kind in CONFIGS
+]
+
+
+@pytest.mark.parametrize(("family", "kind"), CROSSED)
 def test_a_batch_of_n_is_n_singles(family: str, kind: str):
     """Three orders, each cut into batches of another size; over all families and kinds of search every size to 64.
 

@@ -13,7 +13,10 @@ from seq2see.search.candidates import best, highest
 from seq2see.vocabulary import BOS, EOS, PAD
 
 PENALTIES = pytest.mark.parametrize("penalty", ["none", "gnmt", "average"])
-WIDTHS = pytest.mark.parametrize(("beam", "nbest"), [(1, 1), (2, 1), (3, 3), (5, 2), (7, 7)])
+WIDTHS = pytest.mark.parametrize(
+    ("beam", "nbest"),
+    [(1, 1), *(pytest.param(*width, marks=pytest.mark.slow) for width in ((2, 1), (3, 3))), (5, 2), (7, 7)],
+)
 MODELS = [Cheap(words, sharpness, ending) for words, sharpness, ending in product((9, 200), (0.0, 2.0), (-2, 0, 3))]
 COUNT = 20
 LIMITS = torch.arange(COUNT) * 7 % 13 + 1

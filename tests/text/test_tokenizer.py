@@ -487,7 +487,7 @@ def test_mutated_files_load_or_are_refused(scheme: Scheme, tmp_path: Path) -> No
 
 
 @every_scheme
-@pytest.mark.parametrize("unit", ["a", "ab ", " ", "ᛗ"])
+@pytest.mark.parametrize("unit", ["a", "ᛗ", *(pytest.param(unit, marks=pytest.mark.slow) for unit in ("ab ", " "))])
 def test_time_is_linear(scheme: Scheme, unit: str) -> None:
     tokenizer = made(scheme)
 

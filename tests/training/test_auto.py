@@ -231,6 +231,39 @@ def test_odd_pairs_train(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
     assert folder.is_finished(tmp_path / "run")
 
 
+@pytest.mark.parametrize(
+    ("pairs", "every"), [(1, 50), (9, 50), (200, 10), (2000, 20), (8000, 20), (24_000, 48), (10**6, 50)]
+)
+def test_a_small_corpus_holds_out_a_larger_share(pairs: int, every: int) -> None:
+    """Some fifty pairs at least, where there are 500: the best weights are chosen by them."""
+    config = new_config({"data": {"train": ["pairs.tsv"]}})
+    assert auto.decide_data(config, times(pairs, 1)).config.data.held_out == every
+    for own in ({"valid": ["dev.tsv"]}, {"held_out": 7}):
+        given = new_config({"data": {"train": ["pairs.tsv"], **own}})
+        assert auto.decide_data(given, times(pairs, 1)).config.data.held_out == given.data.held_out
+
+
+def test_a_share_is_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in GERMAN[:400]))
+    settings = {"data": {"train": [str(path)]}, "training": {"steps": 2, "threads": 1}}
+    train_run(new_config(settings), tmp_path / "run", SilentReporter())
+    counts = [
+        json.loads((tmp_path / "run/data" / part / "store.json").read_text())["pairs"] for part in ("train", "valid")
+    ]
+    assert sum(counts) == 400
+    assert 25 <= counts[1] <= 60
+
+
+def test_a_corpus_of_lines_that_are_all_too_long_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    long = " ".join(f"{word}{word}" for word in WORDS)
+    path.write_text(f"{long}\t{long}\n" * 30 + "a b c d\te f g h\n" * 10)
+    settings = {"data": {"train": [str(path)]}, "training": {"steps": 2, "threads": 1}}
+    with pytest.raises(DataError, match=r"30 of 40 pairs have more than 1,024 pieces .*max_length=2048"):
+        train_run(new_config(settings), tmp_path / "run", SilentReporter())
+
+
 def test_one_side_empty_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "pairs.tsv", [("word", "")] * 5)
     settings = {"data": {"train": [str(path)]}, "training": {"steps": 2, "threads": 1}}

@@ -58,6 +58,7 @@ class DataConfig(ConfigSection):
         description="pairs made from training pairs by putting another stem into both sides",
     )
     valid_pairs: int = Field(1000, ge=1, description="how many pairs a validation looks at, at most")
+    held_out: int = Field(50, ge=2, description="one source in so many is held out, if no validation pairs are given")
 
     @field_validator("encoding")
     @classmethod

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from seq2see.data.profile import COUNTED, Profile, SideProfile
+from seq2see.data.sources import BUILTIN
 from seq2see.runs.config import RunConfig, read_config
 
 RECURRENT = ("rnn", "rnnsearch", "luong")
@@ -64,12 +65,18 @@ def choose_family(profile: Profile) -> SettingChoice:
     if profile.spelled:
         return SettingChoice("model", {"model.family": "rnnsearch"}, f"rnnsearch: {_described(profile)}")
     if profile.pairs < _FEW:
-        return SettingChoice("model", {"model.family": "rnnsearch"}, f"rnnsearch: only {profile.pairs:,} pairs")
+        return SettingChoice(
+            "model", {"model.family": "rnnsearch"}, f"rnnsearch: only {_counted(profile.pairs, 'pair')}"
+        )
     return SettingChoice("model", {"model.family": "transformer"}, f"transformer: {_described(profile)}")
 
 
 def _described(profile: Profile) -> str:
-    return f"{profile.pairs:,} {'short strings' if profile.spelled else 'sentences'}"
+    return _counted(profile.pairs, "short string" if profile.spelled else "sentence")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class SidePieces(NamedTuple):
@@ -146,6 +153,15 @@ def choose_valid_pairs(profile: Profile) -> SettingChoice | None:
     if profile.spelled:
         return None
     return SettingChoice("validation pairs", {"data.valid_pairs": 500}, "500 at most")
+
+
+def choose_held_out(profile: Profile) -> SettingChoice | None:
+    """A small corpus gives a larger share: the best of twenty validations is not chosen by a handful of pairs."""
+    wanted = min(500, max(profile.pairs // 20, min(50, profile.pairs // 10)))
+    every = profile.pairs // max(1, wanted)
+    if not wanted or every >= 50:  # the usual share is enough
+        return None
+    return SettingChoice("held out", {"data.held_out": every}, f"about {wanted:,} pairs for validation, one in {every}")
 
 
 def choose_length(profile: Profile) -> SettingChoice | None:
@@ -324,6 +340,8 @@ def decide_data(config: RunConfig, profile: Profile) -> Decided:
         choose_length(profile),
         choose_valid_pairs(profile),
     ]
+    if not config.data.valid and not all(name.startswith(BUILTIN) for name in config.data.train):
+        choices.append(choose_held_out(profile))
     family_settings = [name for name in _fixed_names(config) if name.startswith("model.") and name != "model.size"]
     if config.base is None and not family_settings:
         choices.insert(0, choose_family(profile))

@@ -23,7 +23,6 @@ from seq2see.text import Tokenizer, train_pair
 
 REPORTED = 100_000  # pairs that the report at the start of training looks at: memory stays flat
 _TOKENIZER_PAIRS = 500_000  # pairs that a vocabulary is learned from, of each corpus
-_HELD_OUT = 50  # one source in so many, by hash
 
 Say = Callable[[str], None]
 Counting = Callable[[str], Callable[[int], None]]
@@ -105,6 +104,8 @@ def prepare(config: RunConfig, out: Path, files: Sequence[Input], say: Say, coun
         )
     valid_store = _valid_store(config, train, valid, tokenizers, out, print_key, say, counting)
     _tell(train_store, valid_store, say)
+    if "training.max_length" not in (config.given or ()):
+        _check_lengths(train_store, size)
     return PreparedData(tokenizers, train_store, valid_store)
 
 
@@ -168,6 +169,16 @@ def _tell(train: Store, valid: Store, say: Say) -> None:
     )
 
 
+def _check_lengths(train: Store, most: int) -> None:
+    """Long lines are left out one by one, but not most of what a person has."""
+    long = train.about["too_long"]
+    if long > len(train):
+        raise DataError(
+            f"{long:,} of {long + len(train):,} pairs have more than {most:,} pieces on a side and would be left out; "
+            f"cut them into sentences, or allow more by --set training.max_length={2 * most} (slower)"
+        )
+
+
 class _First:
     """The first so many."""
 
@@ -187,6 +198,7 @@ class _Holdout:
 
     def __init__(self, data: DataConfig, *, held: bool, wanted: bool) -> None:
         self.limit = 0 if held else data.valid_pairs
+        self.every = data.held_out
         self.wanted = wanted
         self.out: set[int] = set()
 
@@ -194,7 +206,7 @@ class _Holdout:
         if not self.limit:
             return not self.wanted
         code = zlib.crc32(sample.pair.source.encode())
-        if code not in self.out and code % _HELD_OUT == 0 and len(self.out) < self.limit:
+        if code not in self.out and code % self.every == 0 and len(self.out) < self.limit:
             self.out.add(code)
         return (code in self.out) == self.wanted
 
@@ -228,4 +240,5 @@ def _fingerprint(config: RunConfig, train: list[Source], valid: list[Source], ou
     parts += [atomic.digest(out / name) for name in TOKENIZERS]
     parts += [config.data.invented, config.training.seed] if config.data.invented else []
     parts += [config.training.max_length, config.data.valid_pairs, config.training.guided_alignment > 0]
+    parts += [config.data.held_out] if config.data.held_out != DataConfig().held_out else []  # older runs have none
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()

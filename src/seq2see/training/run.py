@@ -14,7 +14,7 @@ from seq2see import atomic
 from seq2see.data.loading import Loader
 from seq2see.data.order import Order
 from seq2see.data.profile import Profile, profile
-from seq2see.errors import ConfigError, RunError
+from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
@@ -106,6 +106,7 @@ class TranslationSetup:
         seen = None
         if config.given is not None:
             seen = profile(pair for corpus in train for pair in corpus.pairs())
+            _check_sides(seen)
             config = self._reported(auto.decide_data(config, seen))
         if config.base is not None:
             _inherit_tokenizers(Path(config.base.run), out)
@@ -159,6 +160,13 @@ class TranslationSetup:
         return Estimate(most, per_epoch, seconds * config.accumulate, threads)
 
     def settle(self, task: TranslationTask, total: int) -> None: ...
+
+
+def _check_sides(seen: Profile) -> None:
+    """Before anything is learned from one side alone."""
+    empty = [name for name, side in (("source", seen.source), ("target", seen.target)) if not side.word_tokens]
+    if empty and seen.pairs:
+        raise DataError(f"the {' and the '.join(empty)} side of all pairs is empty: there is nothing to learn")
 
 
 class Speeds:
