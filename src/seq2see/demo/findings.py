@@ -167,7 +167,8 @@ def _next(findings: Findings, plan: Plan) -> Iterator[Text]:
         f"echo {sentence} | seq2see translate {with_}",
         f"seq2see compare {without} {with_} {test} --length-of reference --edges {','.join(map(str, EDGES))}",
         f"seq2see train builtin:{CORPUS} --model transformer --size tiny --out runs/transformer",
-        "seq2see train your-own-pairs.tsv --model rnnsearch --out runs/mine",
+        "seq2see train your-own-pairs.tsv --time-limit 30m --out runs/mine",
+        f"seq2see serve {with_} {without}",  # a page with both of them, side by side
     ):
         yield Text(f"    {command}", no_wrap=True, overflow="ignore")
 
