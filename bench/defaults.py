@@ -107,13 +107,13 @@ def train(name: str, row: Row, out: Path, minutes: float, settings: list[str]) -
 def summary(run: Path) -> dict[str, Any]:
     """What the run folder says of the run: the scores of the weights that were kept, their size."""
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    validations = [line for line in lines if "valid" in line]
+    validations = [line for line in lines if "validation" in line]
     config = json.loads((run / "config.json").read_text(encoding="utf-8"))
     metric = config["training"]["stop_metric"]
-    best = max(validations, key=lambda line: line["valid"][metric] * (-1 if metric == "loss" else 1))
+    best = max(validations, key=lambda line: line["validation"][metric] * (-1 if metric == "loss" else 1))
     updates = max(line["step"] for line in lines)
     return {
-        "valid": best["valid"],
+        "valid": best["validation"],
         "best_step": best["step"],
         "updates": updates,
         "model": config["model"]["family"],
