@@ -19,6 +19,7 @@ ROOMS = (
     "visible",
     "progress",
     "atomic",
+    "processes",
     "vocabulary",
     "masks",
     "text",
@@ -37,7 +38,7 @@ ROOMS = (
     "speech",
     "session",
     "demo",
-    "web",
+    "serve",
     "cli",
 )
 # The front door and the entry point see the whole house; `import seq2see` is held light by a test of its own.

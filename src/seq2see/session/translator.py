@@ -162,12 +162,14 @@ class Translator:
         record: bool = False,
         agree: bool = False,
         window: int = WINDOW,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Iterator[Translation]:
         """One Translation for each text, in order; memory holds one window of them, however many there are.
 
-        agree   of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        agree       of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        cancelled   asked once a step of the search; `search.Cancelled` is raised when it says so
         """
-        decoding = self._decoding(search, record=record)
+        decoding = self._decoding(search, record=record, cancelled=cancelled)
         numbered = (
             text if isinstance(text, Request) else Request(text, number=number) for number, text in enumerate(texts)
         )
@@ -266,8 +268,10 @@ class Translator:
     def _target(self) -> Tokenizer:
         return self.runs[0].tokenizers[1]
 
-    def _decoding(self, search: SearchConfig | None, *, record: bool = False) -> Decoding:
-        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record)
+    def _decoding(
+        self, search: SearchConfig | None, *, record: bool = False, cancelled: Callable[[], bool] | None = None
+    ) -> Decoding:
+        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record, cancelled)
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
@@ -347,15 +351,16 @@ class Translator:
     ) -> tuple[str, list[UnknownTerm]]:
         """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
         request = task.request
-        prefix = self._phrase_ids(request.prefix) if request.prefix else []
-        if not task.unknown and UNK not in prefix:
+        prefix = self._phrase_ids(request.prefix) if request.prefix else list(request.prefix_ids)
+        unspelled = bool(request.prefix) and UNK in prefix
+        if not task.unknown and not unspelled:
             return self._target.decode(ids), []
         reading = self._target.read(ids)
         whole = maps().get("cross") if task.unknown else None
         best = None if whole is None else whole.best(self.alignment_head)
         decoded = DecodedText(reading, best, self._target.config.whole_words)
         taken = set(range(len(prefix))).union(*(decoded.rows_of(phrase) for phrase in request.required))
-        places = [decoded.prefix_place(request.prefix, len(prefix))] if UNK in prefix else []
+        places = [decoded.prefix_place(request.prefix, len(prefix))] if unspelled else []
         reasons = {}
         for term in task.unknown:
             origin = origin_of(request, term)
@@ -366,7 +371,7 @@ class Translator:
                     places.append(place)
                     taken.update(place.rows)
         text, spans = fill(reading.text, places)
-        literals = [request.prefix.strip()] if UNK in prefix else []
+        literals = [request.prefix.strip()] if unspelled else []
         return text, [
             UnknownTerm(term, spans.get(term), "" if term in spans else reasons[term])
             for term in (*literals, *task.unknown)
