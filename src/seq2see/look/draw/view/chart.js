@@ -1,5 +1,6 @@
 // Charts in SVG, drawn at the width there is, so that their text keeps its size. Point or use the arrow keys for values.
 import { clamp, make, makeSvg } from "./dom.js";
+import { say } from "./wording.js";
 
 const HEIGHT = 290;
 const TOLD = 10; // curves whose values are told at once
@@ -145,7 +146,7 @@ export class Chart {
       const found = one.points.find((point) => point[0] === place);
       return found && found[1] !== null ? [valueLine(one, found, this.chart.digits)] : [];
     });
-    const more = lines.length > TOLD ? make("div", {}, `and ${lines.length - TOLD} more`) : "";
+    const more = lines.length > TOLD ? make("div", {}, say("and {count} more", { count: lines.length - TOLD })) : "";
     this.tip.replaceChildren(make("b", {}, this.placeName(place)), ...lines.slice(0, TOLD), more);
     const wide = this.tip.offsetWidth;
     this.tip.style.left = `${clamp(x + 14 + wide > this.width ? x - wide - 14 : x + 14, 0, Math.max(0, this.width - wide))}px`;
@@ -158,7 +159,7 @@ export class Chart {
 }
 
 function valueLine(series, [, y, low, high], digits) {
-  const range = low === null || high === null ? "" : ` (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
+  const range = low === null || high === null ? "" : ` (${say("{low} to {high}", { low: low.toFixed(digits), high: high.toFixed(digits) })})`;
   return make("div", {}, make("span", { class: `dot c${series.colour}` }), `${series.name}: `, make("b", {}, y.toFixed(digits)), range);
 }
 

@@ -7,6 +7,7 @@ import { LinesView } from "./lines.js";
 import { MatrixView } from "./matrix.js";
 import { Reading } from "./reading.js";
 import { shade, whenThemeChanges } from "./theme.js";
+import { say } from "./wording.js";
 
 const KINDS = { cross: "Cross", encoder: "Encoder", decoder: "Decoder" };
 const VIEWS = { matrix: "Matrix", lines: "Lines", heads: "Heads", beam: "Beam" };
@@ -46,14 +47,14 @@ export class Explorer {
   exampleBar() {
     if (this.examples.length < 2) return null;
     const titles = this.examples.map((example, place) => [String(place), `${place + 1}. ${example.title}`]);
-    const picker = makePicker("Sentence", titles, "0", (value) => this.showExample(Number(value)));
+    const picker = makePicker(say("Sentence"), titles, "0", (value) => this.showExample(Number(value)));
     const step = (by, label, sign) => {
       const button = make("button", { type: "button", class: "quiet", "aria-label": label }, sign);
       button.addEventListener("click", () => this.showExample((this.at + by + this.examples.length) % this.examples.length));
       return button;
     };
     this.select = picker.querySelector("select");
-    return make("div", { class: "examples" }, step(-1, "Previous sentence", "‹"), picker, step(1, "Next sentence", "›"));
+    return make("div", { class: "examples" }, step(-1, say("Previous sentence"), "‹"), picker, step(1, say("Next sentence"), "›"));
   }
 
   showExample(place) {
@@ -79,9 +80,9 @@ export class Explorer {
 
   showControls(kinds, views) {
     const bars = [];
-    const named = (names, labels) => names.map((name) => [name, labels[name]]);
-    if (views.length > 1) bars.push(makeChoice("View", named(views, VIEWS), this.state.view, (view) => this.set({ view })));
-    if (kinds.length > 1) bars.push(makeChoice("Attention", named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind)));
+    const named = (names, labels) => names.map((name) => [name, say(labels[name])]);
+    if (views.length > 1) bars.push(makeChoice(say("View"), named(views, VIEWS), this.state.view, (view) => this.set({ view })));
+    if (kinds.length > 1) bars.push(makeChoice(say("Attention"), named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind)));
     this.controls.replaceChildren(...bars);
     this.viewInputs = [...this.controls.querySelectorAll("input")].filter((input) => views.includes(input.value));
   }
@@ -107,24 +108,24 @@ export class Explorer {
   showPickers(map) {
     const bars = [];
     const picker = (what, names, chosen, change) => {
-      const mean = names.length > 1 ? [["mean", "mean"]] : [];
+      const mean = names.length > 1 ? [["mean", say("mean")]] : [];
       const choices = [...mean, ...names.map((name, place) => [String(place), name])];
       return makePicker(what, choices, chosen === null ? "mean" : String(chosen), (value) => change(value === "mean" ? null : Number(value)));
     };
-    bars.push(picker("Layer", map.layers, this.state.layer, (layer) => this.set({ layer })));
-    bars.push(picker("Head", map.heads, this.state.head, (head) => this.set({ head })));
+    bars.push(picker(say("Layer"), map.layers, this.state.layer, (layer) => this.set({ layer })));
+    bars.push(picker(say("Head"), map.heads, this.state.head, (head) => this.set({ head })));
     if (map.level === "piece") {
-      const levels = [["piece", "Pieces"], ["word", "Words"]];
-      bars.push(makeChoice("Shown as", levels, this.state.level, (level) => this.set({ level })));
+      const levels = [["piece", say("Pieces")], ["word", say("Words")]];
+      bars.push(makeChoice(say("Shown as"), levels, this.state.level, (level) => this.set({ level })));
     }
     if (map.sinks.length && !map.alwaysHidden) {
       const names = [...new Set(map.sinks)].slice(0, 3).join(" ");
-      bars.push(makeToggle(`Hide ${names}`, this.state.hide, (hide) => this.set({ hide })));
+      bars.push(makeToggle(say("Hide {names}", { names }), this.state.hide, (hide) => this.set({ hide })));
     }
-    this.rescaling = map.hiddenNames.length ? makeToggle("Rescale rows", this.state.rescale, (rescale) => this.set({ rescale })) : null;
+    this.rescaling = map.hiddenNames.length ? makeToggle(say("Rescale rows"), this.state.rescale, (rescale) => this.set({ rescale })) : null;
     if (this.rescaling) bars.push(this.rescaling);
     if (Math.max(map.source.tokens.length, map.target.tokens.length) > LARGE) {
-      const toggle = makeToggle("All at once", this.state.whole, (whole) => this.set({ whole }));
+      const toggle = makeToggle(say("All at once"), this.state.whole, (whole) => this.set({ whole }));
       toggle.classList.add("whole");
       bars.push(toggle);
     }
@@ -175,7 +176,7 @@ export class Explorer {
     else if (this.pinned) return;
     [this.element.dataset.row, this.element.dataset.column] = [row, column];
     this.views[view].setFocus(row, column);
-    if (none) this.reading.hint(HINT);
+    if (none) this.reading.hint(say(HINT));
     else this.reading.show(this.matrix, kind, row, column, { speak, pinned: this.pinned !== null });
   }
 
@@ -186,12 +187,12 @@ export class Explorer {
     const { matrix } = this;
     const bar = make("span", { class: "ramp", "aria-hidden": "true" });
     bar.style.background = `linear-gradient(to right, ${[0, 0.2, 0.4, 0.6, 0.8, 1].map(shade).join(",")})`;
-    const parts = [make("span", {}, "weight 0"), bar, make("span", {}, share(matrix.most))];
-    if (view === "matrix") parts.push(make("span", { class: "star" }, "★ the word looked at most"));
+    const parts = [make("span", {}, say("weight 0")), bar, make("span", {}, share(matrix.most))];
+    if (view === "matrix") parts.push(make("span", { class: "star" }, `★ ${say("the word looked at most")}`));
     if (matrix.hidden) {
       const mean = matrix.hidden.reduce((sum, value) => sum + value, 0) / Math.max(1, matrix.hidden.length);
-      const note = `${this.map.hiddenNames.slice(0, 3).join(" ")} hidden: ${(100 * mean).toFixed(0)} % of the attention lies there`;
-      const scaled = matrix.rescaled ? "; rows rescaled to sum to one without it" : "";
+      const note = say("{names} hidden: {share} % of the attention lies there", { names: this.map.hiddenNames.slice(0, 3).join(" "), share: (100 * mean).toFixed(0) });
+      const scaled = matrix.rescaled ? say("; rows rescaled to sum to one without it") : "";
       parts.push(make("span", { class: "hidden-share" }, note + scaled));
     }
     this.legend.replaceChildren(...parts);

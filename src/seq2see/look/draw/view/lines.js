@@ -2,6 +2,7 @@
 import { clamp, make, share } from "./dom.js";
 import { Stage } from "./stage.js";
 import { tones } from "./theme.js";
+import { say } from "./wording.js";
 
 const STEP = 30; // from one word to the next
 const MIDDLE = 20; // of the first word
@@ -23,7 +24,7 @@ export class LinesView {
   show(matrix, kind) {
     this.matrix = matrix;
     const names = { cross: ["Source", "Target"], encoder: ["Source", "Source"], decoder: ["So far", "Target"] }[kind];
-    this.words = [this.list(0, matrix.columns, names[0]), this.list(1, matrix.rows, names[1])];
+    this.words = [this.list(0, matrix.columns, say(names[0])), this.list(1, matrix.rows, say(names[1]))];
     this.lines = strongLines(matrix);
     this.layout();
     this.setFocus(-1, -1);
@@ -38,7 +39,7 @@ export class LinesView {
   /** The words of one side as buttons: one stop for the tab key, arrows go on from there. */
   list(side, names, title) {
     this.sides[side].replaceChildren();
-    this.sides[side].setAttribute("aria-label", `${title}: ${names.length} tokens, move with the arrow keys`);
+    this.sides[side].setAttribute("aria-label", say("{title}: {count} tokens, move with the arrow keys", { title, count: names.length }));
     const words = names.map((name, place) => {
       const number = make("span", { class: "number" });
       const button = make("button", { type: "button", class: "word", tabindex: place ? -1 : 0 }, make("bdi", {}, name), number);

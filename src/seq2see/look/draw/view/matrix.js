@@ -2,6 +2,7 @@
 import { clamp, share } from "./dom.js";
 import { Stage, cutText } from "./stage.js";
 import { font, onShade, shade, shadePixels, themeName, tones } from "./theme.js";
+import { say } from "./wording.js";
 
 const SLANT = Math.PI / 4;
 const WIDEST = 80; // of a cell
@@ -18,7 +19,7 @@ export class MatrixView {
     this.element = this.stage.element;
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "application");
-    this.element.setAttribute("aria-roledescription", "matrix of weights");
+    this.element.setAttribute("aria-roledescription", say("matrix of weights"));
     this.listen();
   }
 
@@ -28,8 +29,7 @@ export class MatrixView {
     this.kind = kind;
     this.whole = whole;
     this.image = null;
-    const size = `${matrix.rows.length} rows, ${matrix.columns.length} columns`;
-    this.element.setAttribute("aria-label", `Attention matrix, ${size}. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.`);
+        this.element.setAttribute("aria-label", say("Attention matrix, {rows} rows, {columns} columns. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.", { rows: matrix.rows.length, columns: matrix.columns.length }));
     this.layout();
   }
 
@@ -199,7 +199,7 @@ export class MatrixView {
       context.fillStyle = tones().dim;
       context.textAlign = "left";
       context.textBaseline = "alphabetic";
-      context.fillText("hidden", this.label - view.left + names.length * this.cell + 10, this.head - 8);
+      context.fillText(say("hidden"), this.label - view.left + names.length * this.cell + 10, this.head - 8);
     }
     context.restore();
   }
@@ -216,7 +216,7 @@ export class MatrixView {
 
   drawCorner(context) {
     if (this.label < 56) return;
-    const [down, across] = NAMES[this.kind];
+    const [down, across] = NAMES[this.kind].map((name) => say(name));
     context.font = font(11);
     context.fillStyle = tones().dim;
     context.textAlign = "right";
