@@ -200,7 +200,8 @@ class SpeakRequest(ApiBody):
     run: RunName
     text: Annotated[str, Field(max_length=2_000)]
     tokens: TokenWeights = Field(
-        {}, description='style tokens by hand: {"3": 0.8} in every head, {"1:3": 0.8} in head 1; the others share the rest'
+        {},
+        description='style tokens by hand: {"3": 0.8} in every head, {"1:3": 0.8} in head 1; the others share the rest',
     )
     style: str | None = Field(None, max_length=64, description="the id that `POST style` gave a recording")
 
@@ -214,13 +215,7 @@ class StyleRequest:
 
 
 ApiRequest = (
-    LookRequest
-    | BeamRequest
-    | ExplainRequest
-    | AlternativesRequest
-    | CompareRequest
-    | SpeakRequest
-    | StyleRequest
+    LookRequest | BeamRequest | ExplainRequest | AlternativesRequest | CompareRequest | SpeakRequest | StyleRequest
 )
 """What is one job for one model process; translations are batched instead."""
 

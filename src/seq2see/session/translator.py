@@ -92,6 +92,10 @@ class Translator:
         """The pieces of a source text, and where they lie in it."""
         return self._source.encode(text)
 
+    def read_target(self, ids: Sequence[int]) -> Encoding:
+        """The text that target pieces spell, and where each lies in it."""
+        return self._target.read(ids)
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Target ids as strings for the eye."""
         return self._target.pieces(ids)

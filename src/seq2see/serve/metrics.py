@@ -1,0 +1,177 @@
+"""Runs on disk, seen without torch: which are there, how far they are, and their learning curves as they grow.
+
+metrics.jsonl is appended to while a run is trained, and replaced by a shorter one when it is resumed: a reader that
+goes on from an offset has to look at the inode, and the last line may be half of one.
+"""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seq2see import atomic
+from seq2see.runs.commit import MANIFEST, place_of
+from seq2see.runs.config import CONFIG, VOICE
+
+METRICS = "metrics.jsonl"
+MOST_POINTS = 5_000
+_MOST_BYTES = 64 * 2**20  # that one answer reads
+_DEEPEST = 3  # folders below a watched one
+_MOST_FOLDERS = 2_000
+COLUMNS = ("step", "loss_min", "loss_mean", "loss_max", "rate", "norm", "epoch", "positions", "seconds")
+
+
+class FolderState(NamedTuple):
+    """How far a run folder is."""
+
+    family: str
+    kind: str
+    source: str | None
+    target: str | None
+    finished: bool
+    step: int
+    best: dict[str, Any] | None  # the scores of its best validation, by loss, with their step
+
+
+def watched_runs(folders: Iterable[Path]) -> dict[str, Path]:
+    """Every run folder below these, by its path from there; one that training has just begun is there already."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in _run_folders(folder):
+            name = path.relative_to(folder).as_posix() if path != folder else folder.name
+            found.setdefault(name, path)
+    return found
+
+
+def _run_folders(folder: Path) -> Iterator[Path]:
+    level, seen = [folder], 0
+    for _ in range(_DEEPEST + 1):
+        below: list[Path] = []
+        for path in level:
+            if (path / CONFIG).is_file():
+                yield path
+                continue
+            try:
+                children = sorted(child for child in path.iterdir() if child.is_dir() and not child.is_symlink())
+            except OSError:
+                continue
+            seen += len(children)
+            if seen > _MOST_FOLDERS:
+                return
+            below += [child for child in children if not child.name.startswith(".")]
+        level = below
+
+
+def folder_state(path: Path) -> FolderState | None:
+    """None for a folder that is no run any more, or not yet."""
+    try:
+        saved = atomic.read_json(place_of(path, CONFIG))
+        family, data = str(saved["model"].get("family", "")), saved.get("data") or {}
+        source, target = data.get("source_language"), data.get("target_language")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    entries = read_metrics(path, 0, None).entries
+    validations = [entry for entry in entries if _is_validation(entry)]
+    best = min(validations, key=lambda entry: entry["validation"].get("loss", math.inf), default=None)
+    return FolderState(
+        family,
+        "voice" if family == VOICE else "text",
+        source if isinstance(source, str) else None,
+        target if isinstance(target, str) else None,
+        (path / MANIFEST).exists(),
+        max((entry["step"] for entry in entries), default=0),
+        None if best is None else {"step": best["step"], **best["validation"]},
+    )
+
+
+@dataclass(frozen=True)
+class MetricsTail:
+    """The whole lines from an offset on."""
+
+    entries: list[dict[str, Any]]
+    next: int  # where the next call goes on
+    inode: int
+    reset: bool  # the file is another one, or was cut: what came before `next` is void
+
+
+def read_metrics(path: Path, after: int, inode: int | None) -> MetricsTail:
+    """after, inode: what the answer before said. A file that is not there yet is an empty one."""
+    try:
+        with atomic.open_plain(path / METRICS) as file:
+            status = os.fstat(file.fileno())
+            reset = after > status.st_size or (inode is not None and inode != status.st_ino)
+            start = 0 if reset else after
+            file.seek(start)
+            content = file.read(_MOST_BYTES)
+    except OSError:
+        return MetricsTail([], 0, 0, reset=after > 0)
+    whole = content[: content.rfind(b"\n") + 1]
+    return MetricsTail(list(_entries(whole)), start + len(whole), status.st_ino, reset)
+
+
+def _entries(lines: bytes) -> Iterator[dict[str, Any]]:
+    for line in lines.splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # what was being written when the power went
+        if isinstance(entry, dict) and _is_count(entry.get("step")) and (_is_update(entry) or _is_validation(entry)):
+            yield entry
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _is_update(entry: dict[str, Any]) -> bool:
+    names = ("loss", "rate", "norm", "epoch", "positions", "seconds")
+    return all(isinstance(entry.get(name), int | float) for name in names)
+
+
+def _is_validation(entry: dict[str, Any]) -> bool:
+    return isinstance(entry.get("validation"), dict)
+
+
+def metrics_answer(path: Path, after: int, inode: int | None, points: int) -> dict[str, Any]:
+    """What `GET runs/NAME/metrics` says: updates as at most `points` columns, validations as they are."""
+    finished = (path / MANIFEST).exists()  # before the lines are read: a run that ends meanwhile is asked once more
+    tail = read_metrics(path, after, inode)
+    updates = [entry for entry in tail.entries if _is_update(entry)]
+    return {
+        "next": tail.next,
+        "inode": tail.inode,
+        "reset": tail.reset,
+        "columns": list(COLUMNS),
+        "updates": decimate(updates, points),
+        "validations": [_finite(entry) for entry in tail.entries if _is_validation(entry)],
+        "finished": finished,
+    }
+
+
+def decimate(updates: Sequence[dict[str, Any]], points: int) -> list[list[float | None]]:
+    """At most `points` rows of COLUMNS: the last step, least, mean and largest loss of a stretch, sums of the rest."""
+    each = max(1, -(-len(updates) // points))
+    return [_column(updates[start : start + each]) for start in range(0, len(updates), each)]
+
+
+def _column(updates: Sequence[dict[str, Any]]) -> list[float | None]:
+    losses = [entry["loss"] for entry in updates if math.isfinite(entry["loss"])]
+    last = updates[-1]
+    loss = [min(losses), sum(losses) / len(losses), max(losses)] if losses else [None] * 3
+    sums = [sum(entry[name] for entry in updates) for name in ("positions", "seconds")]
+    return [last["step"], *loss, *(_finite(last[name]) for name in ("rate", "norm", "epoch")), *map(_finite, sums)]
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity and no NaN: null."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {str(name): _finite(inner) for name, inner in value.items()}
+        case list():
+            return [_finite(inner) for inner in value]
+    return value
