@@ -9,6 +9,11 @@ from multiprocessing import resource_tracker
 from threading import Thread
 
 
+def cores() -> int:
+    """Those this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def interrupts_blocked(*others: signal.Signals) -> Iterator[None]:
     """A process started here inherits the blocked SIGINT: a terminal sends Ctrl-C to the whole group at once.

@@ -101,9 +101,18 @@ class Pool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         processes = [slot.process for slot in self.slots if slot.process is not None]
         await asyncio.gather(*(asyncio.to_thread(process.close) for process in processes))
+        for slot in self.slots:
+            slot.process = None
         for lane in self.line.lanes.values():
             for job in lane:
                 job.future.cancel()
+
+    def kill(self) -> None:
+        """What is left of the model processes when the event loop is gone."""
+        for slot in self.slots:
+            if slot.process is not None:
+                slot.process.close()
+                slot.process = None
 
     # ----- what is asked
 
