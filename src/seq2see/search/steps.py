@@ -1,4 +1,4 @@
-"""The step function that search is given, and ways to make one: several models as one, with its coverage, cancellable."""
+"""The step function that search is given, and ways to make one: an ensemble, with its coverage, cancellable."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -12,11 +12,24 @@ from torch import nn
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError, nearest
 from seq2see.search import SearchConfig
-from seq2see.serve.requests import ApiRequest, SearchOptions, ServedRun, TextJob
-from seq2see.session import Request, Translation, Translator, load, load_voice
+from seq2see.serve import maps
+from seq2see.serve.requests import (
+    AlternativesRequest,
+    ApiRequest,
+    BeamRequest,
+    CompareRequest,
+    ExplainRequest,
+    LookRequest,
+    SearchOptions,
+    ServedRun,
+    SpeakJob,
+    StyleRequest,
+    TextJob,
+)
+from seq2see.serve.translated import translated
+from seq2see.session import Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
 from seq2see.session.translator import chosen
-from seq2see.session.words import spoken_words
 
 if TYPE_CHECKING:
     from seq2see.speech.synthesis import Voice
@@ -55,7 +68,27 @@ class Models:
 
     def answer(self, request: ApiRequest) -> dict[str, Any]:
         """One question of our API that is no translation."""
-        raise ConfigError(f"{type(request).__name__} is not answered yet")
+        match request:
+            case LookRequest():
+                return maps.look(self.translator(request.run), request)
+            case BeamRequest():
+                return maps.beam(self.translator(request.run), request)
+            case ExplainRequest():
+                return maps.explain(self.translator(request.run), request)
+            case AlternativesRequest():
+                return maps.other_words(self.translator(request.run), request)
+            case CompareRequest():
+                translators = {name: self.translator(name) for name in request.runs}
+                rows = [maps.side_by_side(*run, request.text, request.beam) for run in translators.items()]
+                return {"text": request.text, "runs": rows}
+            case SpeakJob():
+                from seq2see.serve import voices
+
+                return voices.speak(self.voice(request.run), request)
+            case StyleRequest():
+                from seq2see.serve import voices
+
+                return voices.style_of(self.voice(request.run), request)
 
     def describe(self) -> list[dict[str, Any]]:
         """What `GET runs` lists."""
@@ -106,25 +139,6 @@ def session_request(job: TextJob) -> Request:
     required = pairs if any(pairs) else tuple(target for _, target in job.required)
     request = make_glossary(required, job.forbidden, job.prefix).request(job.text, job.number)
     return replace(request, prefix_ids=job.prefix_ids)
-
-
-def translated(translator: Translator, translation: Translation) -> dict[str, Any]:
-    """A translation as `as_dict` gives it, and what a page needs to go on from any of its words."""
-    fields = dict(translation.as_dict()) | _said(translator, translation)
-    if "nbest" in fields:
-        others = zip(fields["nbest"], translation.nbest, strict=True)
-        fields["nbest"] = [entry | _said(translator, other) for entry, other in others]
-    if translation.parts:
-        fields["parts"] = [translated(translator, part) for part in translation.parts]
-    return fields
-
-
-def _said(translator: Translator, translation: Translation) -> dict[str, Any]:
-    return {
-        "token_ids": list(translation.token_ids),
-        "words": [word._asdict() for word in spoken_words(translator, translation)],
-        "truncated": not translation.ended,
-    }
 
 
 def _engine(name: str) -> EngineName:

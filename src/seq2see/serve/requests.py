@@ -133,6 +133,19 @@ class TranslateRequest(SearchOptions):
 MapKind = Literal["cross", "encoder", "decoder"]
 TargetIds = Annotated[tuple[PieceId, ...], Field(max_length=MOST_PIECES)]
 Edits = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...], Field(max_length=MOST_EDITS)]
+Beam = Annotated[int, Field(ge=1, le=MOST_BEAMS)]
+
+
+class WhatIf(ApiBody):
+    """Attention changed, in the words of `seq2see look`; layers and heads count from 0, steps and #words from 1."""
+
+    ablate: Edits = Field((), description="heads switched off: cross:3.1, all of a layer: cross:3")
+    force: Edits = Field((), description="where a step has to look: 3:학생입니다=1.0, or 3:#2=0.7,#3=0.3@cross:0.0")
+    scale: Edits = Field((), description="words looked at more or less: 학생입니다=0.1, at one step: 3:#2=5")
+
+    @property
+    def any(self) -> bool:
+        return bool(self.ablate or self.force or self.scale)
 
 
 class ForcedRequest(ApiBody):
@@ -150,11 +163,10 @@ class LookRequest(ForcedRequest):
     layer: int | None = Field(None, ge=0, lt=1_000, description="one layer; all of them, if none is named")
     posterior: bool = Field(False, description="where it must have looked, once it is known what was said")
     occlusion: bool = Field(False, description="how much less likely each piece is without each source word, too")
-    edits: Edits = Field(
-        (),
-        description="what-if, as the command line writes it: cross:3.1 (switch a head off), 3:word=1.0 (at step 3 look "
-        "there), word=0.1 (look a tenth as much)",
+    edits: WhatIf = Field(
+        WhatIf(), description="what-if: the source is translated as it is and so changed, and the map is of the latter"
     )
+    beam: Beam | None = Field(None, description="of what-if: the width of both searches")
 
 
 class BeamRequest(ApiBody):
@@ -163,7 +175,7 @@ class BeamRequest(ApiBody):
     run: RunName
     text: Text
     beam: int = Field(5, ge=1, le=MOST_BEAMS)
-    nbest: Annotated[int, Field(ge=1, le=MOST_BEAMS)] | None = Field(None, description="as many as the beam, if none")
+    nbest: Beam | None = Field(None, description="hypotheses given back; as many as the beam, if none is named")
     prefix_ids: TargetIds = Field((), description="the pieces that the search goes on from")
 
 
@@ -187,7 +199,7 @@ class CompareRequest(ApiBody):
 
     runs: Annotated[tuple[RunName, ...], Field(min_length=1, max_length=4)]
     text: Text
-    beam: Annotated[int, Field(ge=1, le=MOST_BEAMS)] | None = None
+    beam: Beam | None = None
 
 
 TokenName = Annotated[str, Field(pattern=r"^(\d{1,3}:)?\d{1,3}$")]
@@ -207,6 +219,16 @@ class SpeakRequest(ApiBody):
 
 
 @dataclass(frozen=True)
+class SpeakJob:
+    """A text to say on its way to a model process. style: (heads, tokens) weights of a recording."""
+
+    run: str
+    text: str
+    tokens: dict[str, float]
+    style: tuple[tuple[float, ...], ...] | None
+
+
+@dataclass(frozen=True)
 class StyleRequest:
     """A recording whose style is wanted: the bytes of a WAV file."""
 
@@ -214,9 +236,7 @@ class StyleRequest:
     wav: bytes
 
 
-ApiRequest = (
-    LookRequest | BeamRequest | ExplainRequest | AlternativesRequest | CompareRequest | SpeakRequest | StyleRequest
-)
+ApiRequest = LookRequest | BeamRequest | ExplainRequest | AlternativesRequest | CompareRequest | SpeakJob | StyleRequest
 """What is one job for one model process; translations are batched instead."""
 
 

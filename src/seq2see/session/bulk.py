@@ -15,9 +15,9 @@ import torch
 
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
+from seq2see.processes import cores, end_with_parent, interrupts_blocked
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
-from seq2see.processes import cores, end_with_parent, interrupts_blocked
 from seq2see.session.translation import Request, Translation, detached
 from seq2see.session.translator import in_order
 from seq2see.text import normalise

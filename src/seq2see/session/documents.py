@@ -55,7 +55,7 @@ class FaithfulTranslator:
     def _again(self, requests: Sequence[Request], lost: Mapping[int, Translation]) -> Iterator[Finished]:
         """Those that lost a placeholder, by their places: it is demanded now."""
         places = list(lost)
-        for row, translation in self._translate([_demanding(requests[place]) for place in places]):
+        for row, translation in self._translate([demanding(requests[place]) for place in places]):
             request = requests[places[row]]
             kept = faithful(request.text, translation.text)
             yield self._finished(request, translation if kept else lost[places[row]])
@@ -70,7 +70,7 @@ class FaithfulTranslator:
         return Finished(request.number, translation.text, problems)
 
 
-def _demanding(request: Request) -> Request:
+def demanding(request: Request) -> Request:
     """The same, with its placeholders as phrases that have to be said; each once, which is what most texts need."""
     wanted = dict.fromkeys((*request.required, *placeholders(request.text)))
     return replace(request, required=tuple(wanted))

@@ -207,12 +207,19 @@ class Translator:
 
     def forced(self, source: str, target: str) -> Translation:
         """`target` as if the first run had said it: its scores, and the maps of saying it."""
+        # As it was given: words that the vocabulary lacks spell nothing.
+        return self._forced(source, self._target.encode(self.clean(target)))
+
+    def forced_ids(self, source: str, ids: Sequence[int]) -> Translation:
+        """`forced` for pieces as they were said, such as those of an earlier translation."""
+        return self._forced(source, self._target.read(ids))
+
+    def _forced(self, source: str, written: Encoding) -> Translation:
         read = self.read_source(self.clean(source).strip())
-        written = self._target.encode(self.clean(target))
         scored = self._score(read.ids, written.ids)
         made = Translation(
             read.text,
-            written.text,  # as it was given: words that the vocabulary lacks spell nothing
+            written.text,
             scored.score,
             tuple(self.pieces(written.ids)),
             tuple(scored.token_scores),

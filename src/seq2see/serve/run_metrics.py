@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from seq2see import atomic
 from seq2see.runs.commit import MANIFEST, place_of
-from seq2see.runs.config import CONFIG, VOICE
+from seq2see.runs.config import CONFIG, METRICS, VALIDATION_MAPS, VOICE
+from seq2see.runs.evaluations import read_evaluations
 
-METRICS = "metrics.jsonl"
 MOST_POINTS = 5_000
 _MOST_BYTES = 64 * 2**20  # that one answer reads
 _DEEPEST = 3  # folders below a watched one
@@ -65,26 +65,52 @@ def _run_folders(folder: Path) -> Iterator[Path]:
         level = below
 
 
-def folder_state(path: Path) -> FolderState | None:
-    """None for a folder that is no run any more, or not yet."""
-    try:
-        saved = atomic.read_json(place_of(path, CONFIG))
-        family, data = str(saved["model"].get("family", "")), saved.get("data") or {}
-        source, target = data.get("source_language"), data.get("target_language")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    entries = read_metrics(path, 0, None).entries
-    validations = [entry for entry in entries if _is_validation(entry)]
-    best = min(validations, key=lambda entry: entry["validation"].get("loss", math.inf), default=None)
-    return FolderState(
-        family,
-        "voice" if family == VOICE else "text",
-        source if isinstance(source, str) else None,
-        target if isinstance(target, str) else None,
-        (path / MANIFEST).exists(),
-        max((entry["step"] for entry in entries), default=0),
-        None if best is None else {"step": best["step"], **best["validation"]},
-    )
+class RunStates:
+    """How far run folders are. What was read of a file once is not read again."""
+
+    def __init__(self) -> None:
+        self._progress: dict[Path, _Progress] = {}
+
+    def state(self, path: Path) -> FolderState | None:
+        """None for a folder that is no run any more, or not yet."""
+        try:
+            saved = atomic.read_json(place_of(path, CONFIG))
+            family, data = str(saved["model"].get("family", "")), saved.get("data") or {}
+            source, target = data.get("source_language"), data.get("target_language")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        progress = self._progress[path] = _further(path, self._progress.get(path, _Progress()))
+        return FolderState(
+            family,
+            "voice" if family == VOICE else "text",
+            source if isinstance(source, str) else None,
+            target if isinstance(target, str) else None,
+            (path / MANIFEST).exists(),
+            progress.step,
+            progress.best,
+        )
+
+
+class _Progress(NamedTuple):
+    next: int = 0
+    inode: int | None = None
+    step: int = 0
+    best: dict[str, Any] | None = None
+
+
+def _further(path: Path, known: _Progress) -> _Progress:
+    tail = read_metrics(path, known.next, known.inode)
+    known = _Progress() if tail.reset else known
+    validations = [{"step": entry["step"], **entry["validation"]} for entry in tail.entries if _is_validation(entry)]
+    measured = [*([known.best] if known.best is not None else []), *validations]
+    best = min((_finite(scores) for scores in measured), key=_loss, default=None)
+    step = max((entry["step"] for entry in tail.entries), default=known.step)
+    return _Progress(tail.next, tail.inode, max(step, known.step), best)
+
+
+def _loss(scores: dict[str, Any]) -> float:
+    loss = scores.get("loss")
+    return float(loss) if isinstance(loss, int | float) else math.inf
 
 
 @dataclass(frozen=True)
@@ -114,12 +140,17 @@ def read_metrics(path: Path, after: int, inode: int | None) -> MetricsTail:
 
 def _entries(lines: bytes) -> Iterator[dict[str, Any]]:
     for line in lines.splitlines():
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # what was being written when the power went
+        entry = _parsed(line)
         if isinstance(entry, dict) and _is_count(entry.get("step")) and (_is_update(entry) or _is_validation(entry)):
             yield entry
+
+
+def _parsed(line: bytes) -> Any:
+    """None for what was being written when the power went."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_count(value: Any) -> bool:
@@ -149,6 +180,21 @@ def metrics_answer(path: Path, after: int, inode: int | None, points: int) -> di
         "validations": [_finite(entry) for entry in tail.entries if _is_validation(entry)],
         "finished": finished,
     }
+
+
+def maps_answer(path: Path) -> list[dict[str, Any]]:
+    """The map of one validation sentence at each validation, as training packed it."""
+    try:
+        content = atomic.read_file(path / VALIDATION_MAPS, _MOST_BYTES)
+    except (OSError, ValueError):
+        return []
+    entries = map(_parsed, content.splitlines())
+    return [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("map"), dict)]
+
+
+def stored_evaluations(path: Path) -> list[dict[str, Any]]:
+    """What `runs.evaluations` keeps in the run folder; the newest first."""
+    return [_finite(fields) for fields in read_evaluations(path)]
 
 
 def decimate(updates: Sequence[dict[str, Any]], points: int) -> list[list[float | None]]:
