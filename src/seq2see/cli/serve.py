@@ -21,8 +21,8 @@ def serve(
         list[str] | None,
         typer.Argument(
             metavar="RUN...",
-            help="Run folders, of translators and of voices. runs/a@ko-en says which languages one translates, where it "
-            "does not know itself; of several with the same languages the first answers other programs.",
+            help="Run folders, of translators and of voices. runs/a@ko-en says which languages one translates, where "
+            "it does not know itself; of several with the same languages the first answers other programs.",
             show_default=False,
         ),
     ] = None,
@@ -93,9 +93,7 @@ def serve(
     metrics: Annotated[bool, typer.Option("--metrics", help="Figures for Prometheus at /metrics.")] = False,
     metrics_token: Annotated[
         str | None,
-        typer.Option(
-            envvar="SEQ2SEE_METRICS_TOKEN", help="What /metrics wants as a Bearer token.", show_default=False
-        ),
+        typer.Option(envvar="SEQ2SEE_METRICS_TOKEN", help="What /metrics wants as a Bearer token.", show_default=False),
     ] = None,
     spec_title: Annotated[
         str, typer.Option(help="The title in /spec: some clients want to read LibreTranslate there.")

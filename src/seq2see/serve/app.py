@@ -16,21 +16,35 @@ from seq2see.errors import Seq2SeeError
 from seq2see.serve.answering import JsonAnswer, error_answer, refusal_answer
 from seq2see.serve.api import api_router
 from seq2see.serve.configuration import ServerConfig
+from seq2see.serve.dialects.apertium import Apertium
+from seq2see.serve.dialects.desk import Desk
+from seq2see.serve.dialects.files import Files
+from seq2see.serve.dialects.libretranslate import LibreTranslate
+from seq2see.serve.dialects.opuscat import OpusCat
 from seq2see.serve.guard import API, Body, Disconnects, Headers, Hosts, Origins
 from seq2see.serve.pages import page_routes
 from seq2see.serve.pool import Pool
+from seq2see.serve.prometheus import Metrics, Requests
 from seq2see.serve.refusal import Refusal
 
 
 def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
     """The routes, behind everything that each request passes first."""
-    app: ASGIApp = make_routes(config, pool)
-    app = Body(Disconnects(app))
+    metrics = Metrics(config, pool)
+    routes = make_routes(config, pool, metrics)
+    metrics.requests = Requests(
+        routes, {route.endpoint: route.path for route in routes.routes if isinstance(route, Route)}
+    )
+    app: ASGIApp = Body(Disconnects(metrics.requests))
     app = Hosts(Origins(app, json_only=lambda path: path != f"{API}/style"), config.allowed_hosts)
     return Headers(app, config.cors)
 
 
-def make_routes(config: ServerConfig, pool: Pool) -> FastAPI:
+def make_routes(config: ServerConfig, pool: Pool, metrics: Metrics) -> FastAPI:
+    desk = Desk(config, pool)
+    files = Files(desk)
+    routes = [*Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes(), *LibreTranslate(desk).routes()]
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.start()
@@ -38,6 +52,7 @@ def make_routes(config: ServerConfig, pool: Pool) -> FastAPI:
             yield
         finally:
             await pool.close()
+            files.close()
 
     app = FastAPI(
         title="seq2see",
@@ -48,10 +63,11 @@ def make_routes(config: ServerConfig, pool: Pool) -> FastAPI:
         openapi_url=f"{API}/openapi.json",
         redirect_slashes=False,  # it would build an address from what the client calls us
         default_response_class=JsonAnswer,
-        routes=[*page_routes(), *_health_routes(pool)],
+        routes=[*page_routes(), *_health_routes(pool), Route("/metrics", metrics.show)],
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.include_router(api_router(pool, config.runs, watch=config.watch), prefix=API)
+    app.router.routes.extend(routes)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(Seq2SeeError, _mistaken)
     app.add_exception_handler(HTTPException, _http_error)

@@ -107,7 +107,9 @@ class Hosts:
         if match is None:
             return False
         name = match[1].lower()
-        return name in self.allowed or "*" in self.allowed or (self.any_address and _ADDRESS.fullmatch(name) is not None)
+        return (
+            name in self.allowed or "*" in self.allowed or (self.any_address and _ADDRESS.fullmatch(name) is not None)
+        )
 
 
 class Origins:
@@ -187,7 +189,7 @@ class Body:
             await (_too_large(limit) if isinstance(error, _TooMuch) else late)(scope, receive, send)
 
 
-class _TooMuch(Exception):
+class _TooMuch(Exception):  # noqa: N818
     pass
 
 

@@ -1,6 +1,6 @@
 """API keys: only their SHA-256 is kept, in a JSON file of name -> digest, compared in constant time.
 
-    {"weblate": "5e884898da28..."}         printf %s KEY | sha256sum
+{"weblate": "5e884898da28..."}         printf %s KEY | sha256sum
 """
 
 import hashlib

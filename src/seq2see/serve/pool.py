@@ -150,7 +150,7 @@ class Pool:
 
     # ----- below: how it is done
 
-    def _waiting(self, payload: Any, key: Hashable, cost: int, lane: Lane) -> Waiting:
+    def _waiting(self, payload: Any, key: tuple[str, SearchOptions] | None, cost: int, lane: Lane) -> Waiting:
         future = asyncio.get_running_loop().create_future()
         return Waiting(payload, key, cost, lane, future, since=time.monotonic())
 
@@ -272,7 +272,8 @@ class Pool:
         first = batch[0]
         message: TextBatch | Question = Question(slot.number, first.payload)
         if first.key is not None:
-            run, search = first.key  # type: ignore[misc]
+            run, search = first.key
+            assert isinstance(search, SearchOptions)
             message = TextBatch(slot.number, run, tuple(job.payload for job in batch), search)
         try:
             self._settle(batch, await process.ask(message))

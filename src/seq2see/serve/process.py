@@ -9,8 +9,10 @@ from typing import Any
 from seq2see.processes import interrupts_blocked
 from seq2see.serve.worker import MakeHost, work
 
+_SECONDS_TO_END = 0.25
 
-class WorkerGone(Exception):
+
+class WorkerGone(Exception):  # noqa: N818
     """The process has ended."""
 
 
@@ -25,6 +27,7 @@ class ModelProcess:
         with interrupts_blocked(signal.SIGTERM):
             self.process.start()
         theirs.close()
+        self.busy = False  # a thread waits at its pipe
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
 
     @classmethod
@@ -42,10 +45,13 @@ class ModelProcess:
         return self.pipe.recv()
 
     async def _in_thread(self, call: Any, *arguments: Any) -> Any:
+        self.busy = True
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, call, *arguments)
+            answer = await asyncio.get_running_loop().run_in_executor(self._thread, call, *arguments)
         except (EOFError, OSError):
             raise WorkerGone from None
+        self.busy = False
+        return answer
 
     async def ended(self) -> None:
         """Returns when the process has ended, in whatever way."""
@@ -57,10 +63,17 @@ class ModelProcess:
         finally:
             loop.remove_reader(self.process.sentinel)
 
+    @property
+    def pid(self) -> int | None:
+        return self.process.pid
+
     def close(self) -> None:
-        """It holds nothing that could be lost."""
+        """It holds nothing that could be lost. One that is idle ends by itself when its pipe is closed."""
+        if not self.busy:
+            self.pipe.close()
+            self.process.join(_SECONDS_TO_END)
         self.process.kill()
         self.process.join()
-        self._thread.shutdown(wait=True)  # its pipe has just been closed from the other side
+        self._thread.shutdown(wait=True)  # its pipe has been closed, from one side or the other
         self.pipe.close()
         self.process.close()

@@ -24,7 +24,7 @@ class Waiting:
     """One job: a text, or a question of our API."""
 
     payload: Any
-    key: Hashable  # what shares a batch has the same; None: a batch of its own
+    key: tuple[str, Hashable] | None  # run and search: what shares a batch has the same; None: a batch of its own
     cost: int
     lane: Lane
     future: "Future[Any]"

@@ -19,7 +19,7 @@ from math import ceil
 from seq2see.errors import Seq2SeeError
 
 
-class Refusal(Seq2SeeError):
+class Refusal(Seq2SeeError):  # noqa: N818  # what each is called says it
     """The text is for whoever asked; it never holds what they sent, but for names of fields and languages."""
 
     status = 400

@@ -1,6 +1,7 @@
-"""From settings to a running server: the socket is ours before anything is loaded, and everything accepted is answered."""
+"""From settings to a running server: the socket is ours before anything is loaded; what is accepted is answered."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -18,6 +19,10 @@ from seq2see.serve.refusal import Refusal
 HEADER_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 5
 GRACEFUL_SECONDS = 25
+_NO_HTTP = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 32\r\nconnection: close\r\n\r\n"
+    b'{"error":"this is no HTTP/1.1."}'
+)
 
 
 class PatientProtocol(H11Protocol):
@@ -52,6 +57,11 @@ class PatientProtocol(H11Protocol):
         super().data_received(data)
         if self.cycle is not before:  # the headers are whole
             self._satisfied()
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP gets JSON as everything else does."""
+        self.transport.write(_NO_HTTP)
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._satisfied()
@@ -104,6 +114,7 @@ def run_server(settings: ServerConfig, pool: Pool, opened: socket.socket, ready:
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         h11_max_incomplete_event_size=128 * 1024,
     )
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # whoever sends nonsense fills no log
     server = DrainingServer(config, pool)
     failure: list[Refusal] = []
 

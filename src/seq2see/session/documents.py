@@ -3,10 +3,11 @@
 What is still wrong after that is put right by `formats.documents.placeholders`: no document loses a `%s` or a tag.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from seq2see.errors import ConfigError
 from seq2see.formats.documents.placeholders import faithful, placeholders
 from seq2see.formats.documents.translating import Finished, Numbered
 from seq2see.search import SearchConfig
@@ -68,6 +69,26 @@ class FaithfulTranslator:
         self.terms.add(request.number + 1, [term for term in translation.unknown_terms if term.text in wanted])
         problems = tuple(problem for problem in translation.problems() if problem != "empty")  # seen where it is put in
         return Finished(request.number, translation.text, problems)
+
+
+def with_placeholders(
+    translator: Translator,
+    requests: Sequence[Request],
+    translations: Sequence[Translation],
+    search: SearchConfig,
+    cancelled: Callable[[], bool] | None = None,
+) -> list[Translation]:
+    """The translations, those that lost a placeholder replaced by ones it was demanded of, where that helped."""
+    kept = list(translations)
+    for place, request in enumerate(requests):
+        if not faithful(request.text, kept[place].text):
+            try:
+                (made,) = translator.translate_all([demanding(request)], search, cancelled=cancelled)
+            except ConfigError:  # no room for them: put in by rule
+                continue
+            if faithful(request.text, made.text):
+                kept[place] = made
+    return kept
 
 
 def demanding(request: Request) -> Request:
