@@ -256,11 +256,14 @@ async def _lines(
 ) -> AsyncGenerator[bytes, None]:
     """An object a line; where the server gives up, the last one says why."""
     try:
-        yield JsonAnswer(first).body + b"\n"
+        yield _line(first)
         async for answer in rest:
-            content = {"error": str(answer)} if isinstance(answer, Refusal) else answer
-            yield JsonAnswer(content).body + b"\n"
+            yield _line({"error": str(answer)} if isinstance(answer, Refusal) else answer)
             if isinstance(answer, Refusal):
                 return
     finally:
         await rest.aclose()
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return bytes(JsonAnswer(content).body) + b"\n"

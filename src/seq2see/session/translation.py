@@ -35,7 +35,7 @@ class Request:
     origins: Mapping[str, re.Pattern[str]] = field(default_factory=dict, compare=False)
     """What required phrases translate, as far as it is known: the place of one that the vocabulary lacks."""
     prefix_ids: tuple[int, ...] = ()
-    """Instead of `prefix`: the pieces it begins with, such as a translation's own, which its text may not be cut into."""
+    """Instead of `prefix`: the very pieces it begins with, such as those of an earlier translation."""
 
     def __post_init__(self) -> None:
         if self.prefix and self.prefix_ids:
