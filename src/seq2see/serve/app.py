@@ -32,9 +32,8 @@ def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
     """The routes, behind everything that each request passes first."""
     metrics = Metrics(config, pool)
     routes = make_routes(config, pool, metrics)
-    metrics.requests = Requests(
-        routes, {route.endpoint: route.path for route in routes.routes if isinstance(route, Route)}
-    )
+    templates = {route.endpoint: route.path for route in routes.routes if isinstance(route, Route)}
+    metrics.requests = Requests(routes, templates)
     app: ASGIApp = Body(Disconnects(metrics.requests))
     app = Hosts(Origins(app, json_only=lambda path: path != f"{API}/style"), config.allowed_hosts)
     return Headers(app, config.cors)

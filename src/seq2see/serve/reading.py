@@ -105,7 +105,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _read_form(body: bytes) -> dict[str, str]:
-    """UTF-8, percent-encoded or not: `curl -d q=안녕` sends the letters as they are, which the framework reads wrongly."""
+    """UTF-8, percent-encoded or not: `curl -d q=안녕` sends the letters as they are; the framework would misread them."""
     try:
         items = parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=_FIELDS)
     except ValueError:
