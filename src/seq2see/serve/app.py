@@ -1,5 +1,6 @@
 """The application: who is asked what. Everything here runs in the HTTP process, which has no torch."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -21,7 +22,7 @@ from seq2see.serve.dialects.desk import Desk
 from seq2see.serve.dialects.files import Files
 from seq2see.serve.dialects.libretranslate import LibreTranslate
 from seq2see.serve.dialects.opuscat import OpusCat
-from seq2see.serve.guard import API, Body, Disconnects, Headers, Hosts, Origins
+from seq2see.serve.guard import API, Admission, Body, Disconnects, Headers, Hosts, Options, Origins
 from seq2see.serve.pages import page_routes
 from seq2see.serve.pool import Pool
 from seq2see.serve.prometheus import Metrics, Requests
@@ -30,25 +31,31 @@ from seq2see.serve.refusal import Refusal
 
 def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
     """The routes, behind everything that each request passes first."""
-    metrics = Metrics(config, pool)
-    routes = make_routes(config, pool, metrics)
+    metrics, desk = Metrics(config, pool), Desk(config, pool)
+    routes = make_routes(desk, metrics)
     templates = {route.endpoint: route.path for route in routes.routes if isinstance(route, Route)}
     metrics.requests = Requests(routes, templates)
-    app: ASGIApp = Body(Disconnects(metrics.requests))
-    app = Hosts(Origins(app, json_only=lambda path: path != f"{API}/style"), config.allowed_hosts)
+
+    def admit(request: Request) -> None:
+        desk.admit(request, None, int(request.method == "POST"))
+
+    app: ASGIApp = Admission(Body(Disconnects(metrics.requests)), admit)
+    app = Origins(app, json_only=lambda path: path != f"{API}/style")
+    app = Hosts(Options(app), config.allowed_hosts)
     return Headers(app, config.cors)
 
 
-def make_routes(config: ServerConfig, pool: Pool, metrics: Metrics) -> FastAPI:
-    desk = Desk(config, pool)
-    files = Files(desk)
+def make_routes(desk: Desk, metrics: Metrics) -> FastAPI:
+    config, pool, files = desk.config, desk.pool, Files(desk)
     routes = [*Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes(), *LibreTranslate(desk).routes()]
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.start()
+        preparing = asyncio.create_task(asyncio.to_thread(desk.languages.prepare))
         try:
             yield
+            await preparing
         finally:
             await pool.close()
             files.close()

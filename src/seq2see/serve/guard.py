@@ -2,7 +2,9 @@
 
     Headers       the policy of the page, and a log of nothing: no address, key or text is kept
     Hosts         a page of somebody else that was made to point here (DNS rebinding) is told apart by its Host
+    Options       200, as the original does it
     Origins       our own API is for our own page; other programs have their dialects
+    Admission     our own API wants a key where keys are needed
     Body          at most so many bytes, within so many seconds
     Disconnects   whoever hangs up takes the work along
 
@@ -15,9 +17,12 @@ from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from seq2see.serve.answering import error_answer
+from seq2see.serve.answering import error_answer, refusal_answer
+from seq2see.serve.refusal import Refusal
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; "
@@ -112,6 +117,19 @@ class Hosts:
         )
 
 
+class Options:
+    """200 for every OPTIONS: what a page of another origin asks before it asks. The headers are the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "OPTIONS":
+            await Response(headers={"Allow": "GET, POST, OPTIONS"})(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
 class Origins:
     """Our API: not for pages of others, and not for forms, which a browser sends without asking."""
 
@@ -137,6 +155,23 @@ class Origins:
             if media_type != "application/json":
                 return 415, "the body has to be application/json"
         return None
+
+
+class Admission:
+    """Our API: only for those who have a key, where keys are needed, and not too often. The dialects see to it themselves:
+    their keys may stand in the body."""
+
+    def __init__(self, app: ASGIApp, admit: Callable[[Request], None]) -> None:
+        self.app, self.admit = app, admit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(API):
+            try:
+                self.admit(Request(scope))
+            except Refusal as refusal:
+                await refusal_answer(refusal)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
 
 class Body:

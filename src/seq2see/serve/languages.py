@@ -96,6 +96,11 @@ class ServedLanguages:
                 return other
         raise Refusal(f"no model {model[:100]} from {source} to {target}")
 
+    def prepare(self) -> None:
+        """What takes a second the first time."""
+        if len(self.sources) > 1:
+            _likelihoods("", self.sources)
+
     def detect(self, text: str, target: str | None = None) -> list[Detected]:
         """Best first, among the sources (of this target). Empty if there are none, or no letter to go by."""
         sources = [code for code in self.sources if target is None or (code, target) in self.pairs]

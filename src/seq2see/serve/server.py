@@ -19,6 +19,7 @@ from seq2see.serve.refusal import Refusal
 HEADER_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 5
 GRACEFUL_SECONDS = 25
+LONGEST_HEAD = 128 * 1024  # bytes: 5,000 Hangul in a query, percent-encoded, are 45 kB
 _NO_HTTP = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 32\r\nconnection: close\r\n\r\n"
     b'{"error":"this is no HTTP/1.1."}'
@@ -99,8 +100,7 @@ def bind(host: str, port: int) -> socket.socket:
     return opened
 
 
-def run_server(settings: ServerConfig, pool: Pool, opened: socket.socket, ready: Callable[[], None]) -> None:
-    """Returns when it was told to stop and everything accepted is answered; raises what a run cannot be loaded for."""
+def make_server(settings: ServerConfig, pool: Pool) -> DrainingServer:
     config = uvicorn.Config(
         make_app(settings, pool),
         http=PatientProtocol,
@@ -109,21 +109,25 @@ def run_server(settings: ServerConfig, pool: Pool, opened: socket.socket, ready:
         log_config=None,
         access_log=False,
         server_header=False,
-        date_header=True,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        h11_max_incomplete_event_size=128 * 1024,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # whoever sends nonsense fills no log
-    server = DrainingServer(config, pool)
+    return DrainingServer(config, pool)
+
+
+def run_server(settings: ServerConfig, pool: Pool, opened: socket.socket, ready: Callable[[], None]) -> None:
+    """Returns when it was told to stop and everything accepted is answered; raises what a run cannot be loaded for."""
+    server = make_server(settings, pool)
     failure: list[Refusal] = []
 
     async def main() -> None:
-        waiting = asyncio.create_task(_loaded())
+        waiting = asyncio.create_task(wait_for_models())
         await server.serve(sockets=[opened])
         waiting.cancel()
 
-    async def _loaded() -> None:
+    async def wait_for_models() -> None:
         while not server.started:
             await asyncio.sleep(0.01)
         try:

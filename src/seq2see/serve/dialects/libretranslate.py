@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from seq2see import atomic
@@ -44,7 +44,6 @@ class LibreTranslate:
             Route("/languages", self.languages, methods=["GET"]),
             Route("/frontend/settings", self.settings, methods=["GET"]),
             Route("/spec", self.show_spec, methods=["GET"]),
-            Route("/{path:path}", self.options, methods=["OPTIONS"]),
         ]
 
     async def translate(self, request: Request) -> Response:
@@ -58,7 +57,7 @@ class LibreTranslate:
         self.desk.check_size(texts)
         if self._is_weblate_test(texts, source, target):
             return JsonAnswer({"translatedText": "Test" if single else ["Test"]})
-        detected = self._detected(texts, source, target)
+        detected = await asyncio.to_thread(self._detected, texts, target) if source.lower() == "auto" else []
         runs = self._runs(source, target, detected, fields.text("model"), len(texts))
         form = _form(fields)
         translated = await self._translate(runs, texts, form, alternatives)
@@ -67,10 +66,8 @@ class LibreTranslate:
     def _is_weblate_test(self, texts: list[str], source: str, target: str) -> bool:
         return self.config.weblate and texts == ["test"] and (source, target) == ("en", "de")
 
-    def _detected(self, texts: Sequence[str], source: str, target: str) -> list[Detected]:
-        """One for each text, if they are to be detected."""
-        if source.lower() != "auto":
-            return []
+    def _detected(self, texts: Sequence[str], target: str) -> list[Detected]:
+        """One for each text."""
         known = self.desk.languages.known(target)
         return [self._best_source(text, known) for text in texts]
 
@@ -155,9 +152,6 @@ class LibreTranslate:
 
     async def show_spec(self, _: Request) -> Response:
         return JsonAnswer(self.spec)
-
-    async def options(self, _: Request) -> Response:
-        return PlainTextResponse("", headers={"Allow": "GET, POST, OPTIONS"})
 
 
 def _texts(fields: Fields) -> tuple[list[str], bool]:
