@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import ConfigError
-from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.pool import Pool
 from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
 
 KO_EN = ServedRun("ko-en", Path("/nowhere/ko-en"), "ko", "en", "text")
@@ -82,6 +80,8 @@ def broken_host() -> UpperCase:
 
 def main() -> None:
     """A server of its own with stand-ins: for signals, which only a process of its own can get."""
+    from seq2see.serve.configuration import ServerConfig
+    from seq2see.serve.pool import Pool
     from seq2see.serve.server import bind, run_server
 
     parser = argparse.ArgumentParser()

@@ -184,7 +184,8 @@ class Pool:
 
     def _abandon(self, waiting: Sequence[Waiting]) -> None:
         """Nobody waits for these any more: they leave the queue, and a batch of nothing else is cut short."""
-        abandoned = [job for job in waiting if not job.future.done()]
+        # A call that is cancelled has cancelled the future it was waiting for.
+        abandoned = [job for job in waiting if not job.future.done() or job.future.cancelled()]
         for job in abandoned:
             job.future.cancel()
             self.line.remove(job)

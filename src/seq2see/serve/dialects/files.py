@@ -202,9 +202,9 @@ class _Translating:
 def safe_name(name: str) -> str:
     """The last part of what the client calls it, without anything a file system or a header could misunderstand."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(letter if letter.isalnum() or letter in "._- " else "_" for letter in last).strip(" .")
-    stem, dot, suffix = kept.rpartition(".")
-    return f"{stem[:80] or 'file'}{dot}{suffix[:10]}"
+    kept = "".join(letter if letter.isalnum() or letter in "._- " else "_" for letter in last)
+    path = Path(f"file{kept}" if kept.startswith(".") else kept or "file")
+    return f"{path.stem[:80]}{path.suffix[:10]}"
 
 
 def check_content(content: bytes) -> None:
