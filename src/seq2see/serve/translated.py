@@ -11,7 +11,12 @@ def translated(translator: Translator, translation: Translation) -> dict[str, An
     if "nbest" in fields:
         hypotheses = zip(fields["nbest"], translation.nbest, strict=True)
         fields["nbest"] = [
-            {**entry, "token_scores": list(other.token_scores), **_said(translator, other)}
+            {
+                **entry,
+                "tokens": list(other.tokens),
+                "token_scores": list(other.token_scores),
+                **_said(translator, other),
+            }
             for entry, other in hypotheses
         ]
     if translation.parts:

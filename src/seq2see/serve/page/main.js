@@ -16,7 +16,7 @@ const EVERY = 5000; // milliseconds between questions for runs while there are n
 
 /** Everything that can be seen, as it is at first. A list of numbers is [], a list of texts [""]. */
 const BEGINNING = {
-  tab: "translate", lang: "auto", theme: "auto", run: "", text: "", beam: 5, prefix: [], pick: 0,
+  tab: "translate", lang: "auto", theme: "auto", run: "", text: "", beam: 5, prefix: [], pick: 0, part: 0,
   view: "matrix", kind: "cross", level: "word", layer: -1, head: -1, hide: false, rescale: false, opinion: "attention", rows: [], edits: [""],
   step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", log: false, smooth: 0, sentence: 0, at: -1,
   voice: "", say: "", tokens: [""],
@@ -30,10 +30,10 @@ const context = {
   store,
   api,
   runs: [],
-  translations: new Translations(store, api, () => context.runs),
+  translations: new Translations(store, api, () => context.run()),
   announce: (text) => (voice.textContent = text),
-  textRuns: () => context.runs.filter((run) => run.kind === "text"),
-  voiceRuns: () => context.runs.filter((run) => run.kind === "voice"),
+  textRuns: () => context.runs.filter((run) => run.kind === "text" && run.served !== false),
+  voiceRuns: () => context.runs.filter((run) => run.kind === "voice" && run.served !== false),
   run: () => context.textRuns().find((run) => run.name === store.get("run")) ?? context.textRuns()[0] ?? null,
 };
 const tabs = new Map(); // name -> what it shows; made when it is first opened
@@ -60,7 +60,7 @@ function build() {
   tabs.forEach((tab) => tab.hide?.());
   tabs.clear();
   panel = make("main", { id: "panel", role: "tabpanel", tabindex: -1 });
-  const top = make("header", { class: "bar" }, mark(), runPicker(), make("div", { class: "settings" }, languagePicker(), themePicker(), makeExport(() => tabs.get(tabName())), keysButton()));
+  const top = make("header", { class: "top-bar" }, mark(), runPicker(), make("div", { class: "settings" }, languagePicker(), themePicker(), makeExport(() => tabs.get(tabName())), keysButton()));
   document.body.replaceChildren(make("a", { class: "skip", href: "#panel" }, t("skip")), top, tabBar(), banner, panel, footer(), voice);
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -91,9 +91,17 @@ function runTitle(run) {
 function facts(run) {
   if (!run) return "";
   const parts = [run.family, run.parameters ? `${short(run.parameters)} ${t("parameters")}` : null];
-  if (Number.isFinite(run.best)) parts.push(`${t("best")} ${run.best.toFixed(1)}`);
+  const [name, value] = bestScore(run.best);
+  if (name) parts.push(`${name} ${value.toFixed(1)}`);
   if (run.finished === false) parts.push(t("training.unfinished"));
   return parts.filter(Boolean).join(" · ");
+}
+
+/** The score that says most to a person, among those of the best validation. */
+function bestScore(best) {
+  const names = { bleu: "BLEU", chrf: "chrF", accuracy: "%" };
+  const found = Object.keys(names).find((name) => Number.isFinite(best?.[name]));
+  return found ? [names[found], best[found]] : [null, 0];
 }
 
 function languagePicker() {
@@ -216,6 +224,7 @@ addEventListener("keydown", (event) => {
 
 async function start() {
   try {
+    await api.get("/ready"); // 503 while models are loaded, and then it is asked again
     context.runs = await api.get("runs");
   } catch (error) {
     panel?.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));

@@ -7,7 +7,6 @@ export const TEXTS = {
   skip: ["Skip to the content", "본문으로 건너뛰기"],
   run: ["Model", "모델"],
   parameters: ["parameters", "개 매개변수"],
-  best: ["best", "최고"],
   tabs: ["Views", "보기"],
   "tab.translate": ["Translate", "번역"],
   "tab.look": ["Look", "어텐션"],
@@ -31,6 +30,7 @@ export const TEXTS = {
   refused: ["That did not work:", "처리하지 못했습니다:"],
   waiting: ["Working …", "처리 중 …"],
   close: ["Close", "닫기"],
+  part: ["Part", "부분"],
   source: ["Source", "원문"],
   target: ["Translation", "번역문"],
 
@@ -122,9 +122,9 @@ export const TEXTS = {
   "compare.maps": ["What each one looked at", "각 모델이 본 곳"],
   "compare.blind": ["no attention", "어텐션 없음"],
   "compare.blind.text": ["One fixed vector holds the whole sentence: there is nothing to look at, so a long sentence is forgotten.", "고정된 벡터 하나에 문장 전체를 담습니다. 되돌아볼 곳이 없으므로 긴 문장은 잊어버립니다."],
-  "compare.lengths": ["Quality by length of the source", "원문 길이에 따른 품질"],
-  "compare.lengths.none": ["No evaluation of these runs is stored. `seq2see evaluate RUN test.tsv --out FILE` makes one.", "저장된 평가가 없습니다. `seq2see evaluate RUN test.tsv --out FILE`로 만들 수 있습니다."],
-  "compare.words": ["words", "단어"],
+  "compare.lengths": ["Quality by length", "길이에 따른 품질"],
+  "compare.lengths.none": ["No evaluation of these runs is kept yet: `seq2see evaluate RUN test.tsv` keeps one.", "아직 저장된 평가가 없습니다. `seq2see evaluate RUN test.tsv`를 실행하면 저장됩니다."],
+  "compare.across": ["{unit} of the {side}, and how many sentences", "{side}의 {unit} 수와 문장 수"],
   "compare.legend": ["Struck through: it stands in {name} only. Underlined: it stands only here.", "취소선: {name}에만 있는 단어. 밑줄: 여기에만 있는 단어."],
   "compare.reference.short": ["the reference", "참조 번역"],
 

@@ -119,23 +119,35 @@ export default class TranslateTab {
   }
 
   changed(names) {
-    if (names.includes("run")) this.show();
-    else if (["text", "prefix", "beam"].some((name) => names.includes(name)) && this.box.text !== this.store.get("text")) this.show();
+    if (this.typing) return;
+    if (names.includes("run") || this.box.text !== this.store.get("text")) this.show();
     else if (names.includes("prefix")) this.translate();
     else if (names.includes("pick") && this.answer) this.showAnswer();
   }
 
-  showSamples(run) {
-    const samples = (run?.samples ?? []).slice(0, 4);
-    const buttons = samples.map((text) => {
-      const chip = button(text, () => {
+  /** Sentences of the run's own validation; nothing where it kept none. */
+  async showSamples(run) {
+    if (this.sampledRun === run?.name) return;
+    this.sampledRun = run?.name;
+    this.samples.replaceChildren();
+    if (!run) return;
+    let texts = [];
+    try {
+      const { validations } = await this.api.get(`runs/${encodeURIComponent(run.name)}/metrics?points=1`, { patient: false });
+      texts = (validations.findLast((one) => one.samples?.length)?.samples ?? []).map(([source]) => source);
+    } catch {
+      return; // the page does without
+    }
+    if (this.sampledRun !== run.name || !texts.length) return;
+    const chips = texts.slice(0, 3).map((text) => {
+      const use = () => {
         this.box.text = text;
         this.typed(text);
         this.soon.now();
-      }, { class: "chip", dir: "auto", title: text });
-      return chip;
+      };
+      return button(text, use, { class: "chip", dir: "auto", title: text });
     });
-    this.samples.replaceChildren(...(buttons.length ? [make("span", { class: "note" }, t("translate.samples")), ...buttons] : []));
+    this.samples.replaceChildren(make("span", { class: "note" }, t("translate.samples")), ...chips);
   }
 
   reverse() {
@@ -153,7 +165,9 @@ export default class TranslateTab {
   typed(text) {
     this.earlier = [];
     this.alternatives.close(false);
+    this.typing = true;
     this.store.set({ text, prefix: [], pick: 0 });
+    this.typing = false;
     this.tellCount();
     this.soon();
   }
@@ -166,30 +180,35 @@ export default class TranslateTab {
     return size;
   }
 
-  async translate(changes = {}) {
+  async translate() {
     const size = this.tellCount();
-    const terms = glossaryTerms(this.box.text);
     this.glossary.mark(this.box.text);
-    this.box.mark(Object.keys(terms));
+    this.box.mark(Object.keys(glossaryTerms(this.box.text)));
     if (size > MOST) {
       this.asking.abort();
       this.notes.replaceChildren(note(t("translate.long", { count: count(size), most: count(MOST) })));
-      return null;
+      return;
     }
+    const answer = await this.ask();
+    if (answer === undefined) return;
+    this.answer = answer;
+    this.showAnswer();
+  }
+
+  /** undefined: another question came in between, or it was refused, which is then shown. */
+  async ask(changes = {}) {
     this.element.setAttribute("aria-busy", "true");
     try {
-      this.answer = await this.asking.run((signal) => this.translations.current(signal, changes));
+      return await this.asking.run((signal) => this.translations.current(signal, changes));
     } catch (error) {
-      if (isAbort(error)) return null;
+      if (isAbort(error)) return undefined;
       this.answer = null;
       this.showAnswer();
       this.notes.replaceChildren(fault(error));
-      return null;
+      return undefined;
     } finally {
       this.element.removeAttribute("aria-busy");
     }
-    this.showAnswer();
-    return this.answer;
   }
 
   // ----- the translation
@@ -215,12 +234,13 @@ export default class TranslateTab {
       this.output.replaceChildren(make("p", { class: "hint" }, t("translate.output")));
       return;
     }
-    const focused = this.output.contains(document.activeElement);
+    const focused = this.refocus || this.output.contains(document.activeElement);
     this.output.replaceChildren(...this.pieces(shown));
     if (focused) this.wordButtons[Math.min(this.at ?? 0, this.wordButtons.length - 1)]?.focus();
     this.figures.append(make("span", { title: t("translate.score.title") }, t("translate.score", { score: number(shown.score, 3) })), " · ", t("translate.ms", { ms: Math.round(answer.ms) }), " · ", t("translate.underline"));
     this.showNotes(answer, shown);
-    this.announce(t("translate.translated", { text: shown.text }));
+    this.announce(this.chosen ? t("words.chosen", { word: this.chosen, text: shown.text }) : t("translate.translated", { text: shown.text }));
+    [this.refocus, this.chosen] = [false, null];
     this.look(shown);
   }
 
@@ -311,19 +331,23 @@ export default class TranslateTab {
     this.alternatives.open(this.wordButtons[place], request, word.text, this.isPinned(word));
   }
 
-  /** one: {ids} of an alternative, or {word} that was typed. Everything before stays, the rest is translated again. */
+  /** one: {ids} up to and with an alternative, or a {word} that was typed. What stands before stays, the rest is new. */
   async choose(one, keep) {
     const { shown, at } = this;
-    const word = shown.words[at];
-    const before = shown.token_ids.slice(0, word.pieces[0]);
-    const required = keep ? this.following(shown, at) : null;
-    const changes = required?.length ? { required } : {};
+    const required = keep ? this.following(shown, at) : [];
+    const start = [...shown.text].slice(0, shown.words[at].span[0]).join("");
+    let prefix = one.ids ?? null;
+    if (!prefix || required.length) {
+      const changes = { prefix_ids: prefix ?? undefined, prefix: prefix ? undefined : start + one.word };
+      const answer = await this.ask({ ...changes, ...(required.length ? { required } : {}) });
+      if (!answer) return;
+      // An address holds pieces: those of the word that was typed, or of all that was to be kept.
+      prefix = required.length ? answer.token_ids : spoken(answer, start + one.word);
+    }
     this.earlier.push(this.store.get("prefix"));
+    this.refocus = true;
+    this.store.set({ prefix, pick: 0 }, { push: true });
     this.chosen = one.word;
-    this.returning = true;
-    if (one.ids) await this.goOn([...before, ...one.ids], changes);
-    else await this.write(shown, word, one.word, changes);
-    this.announce(t("words.chosen", { word: one.word, text: this.shown?.text ?? "" }));
   }
 
   /** What follows a word, to be said somewhere; a mark alone is no phrase. */
@@ -331,34 +355,6 @@ export default class TranslateTab {
     const terms = Object.values(glossaryTerms(this.store.get("text")));
     const words = shown.words.slice(at + 1).map((word) => word.text).filter((text) => /\p{L}|\p{N}/u.test(text));
     return [...new Set([...words, ...terms])];
-  }
-
-  async goOn(prefix, changes = {}) {
-    this.store.values = { ...this.store.values, pick: 0 };
-    const quiet = Object.keys(changes).length > 0;
-    if (quiet) {
-      const answer = await this.translate({ ...changes, prefix_ids: prefix });
-      // What came of it is pinned as far as it was asked for: an address holds pieces, not phrases.
-      if (answer) this.store.set({ prefix: answer.token_ids.length > prefix.length ? prefix : answer.token_ids, pick: 0 }, { push: true });
-      return;
-    }
-    this.store.set({ prefix, pick: 0 }, { push: true });
-    await this.translate();
-    this.wordButtons[this.at]?.focus();
-  }
-
-  /** A word of one's own: the server cuts it into pieces, and those are what is pinned. */
-  async write(shown, word, typed, changes) {
-    const start = [...shown.text].slice(0, word.span[0]).join("");
-    const text = start + typed;
-    const answer = await this.translate({ ...changes, prefix: text, prefix_ids: undefined });
-    if (!answer) return;
-    const size = [...text].length;
-    const said = answer.words.filter((one) => one.pieces && one.span[1] <= size);
-    const prefix = said.length ? answer.token_ids.slice(0, said[said.length - 1].pieces[1]) : [];
-    this.store.set({ prefix, pick: 0 }, { push: true });
-    await this.translate();
-    this.wordButtons[this.at]?.focus();
   }
 
   /** Pins everything before a piece and nothing from there on. */
@@ -369,9 +365,7 @@ export default class TranslateTab {
 
   undo() {
     if (!this.earlier.length) return;
-    const prefix = this.earlier.pop();
-    this.store.set({ prefix, pick: 0 }, { push: true });
-    this.translate();
+    this.store.set({ prefix: this.earlier.pop(), pick: 0 }, { push: true });
   }
 
   // ----- what looks at what
@@ -410,4 +404,11 @@ export default class TranslateTab {
     const rows = this.words.map((word) => [word.text, word.probability ?? "", ...word.span]);
     return { name: "translation", title: `${this.answer.source.trim()} → ${this.shown.text}`, data: this.answer, rows: [["word", "probability", "from", "to"], ...rows] };
   }
+}
+
+/** The pieces of an answer that say no more than `text`. */
+function spoken(answer, text) {
+  const size = [...text].length;
+  const words = answer.words.filter((word) => word.pieces && word.span[1] <= size);
+  return words.length ? answer.token_ids.slice(0, words[words.length - 1].pieces[1]) : [];
 }

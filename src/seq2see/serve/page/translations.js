@@ -4,30 +4,27 @@ import { glossaryTerms } from "/page/glossary.js";
 const KEPT = 24; // answers
 
 export class Translations {
-  constructor(store, api, runs) {
+  /** run(): the one that is chosen; null: none. */
+  constructor(store, api, run) {
     this.store = store;
     this.api = api;
-    this.runs = runs;
+    this.run = run;
     this.answers = new Map();
-  }
-
-  get run() {
-    const runs = this.runs().filter((run) => run.kind === "text");
-    return runs.find((run) => run.name === this.store.get("run")) ?? runs[0] ?? null;
   }
 
   /** What has to be asked; null: there is nothing to translate. */
   request(changes = {}) {
     const { text, prefix, beam } = this.store.values;
-    if (!text.trim() || !this.run) return null;
+    const run = this.run();
+    if (!text.trim() || !run) return null;
     const required = glossaryTerms(text);
-    const body = { run: this.run.name, text, beam, nbest: beam };
+    const body = { run: run.name, text, beam, nbest: beam };
     if (prefix.length) body.prefix_ids = prefix;
     if (Object.keys(required).length) body.required = required;
     return { ...body, ...changes };
   }
 
-  /** The answer, asked for once; {text: ""} alone for no text. */
+  /** The answer, asked for once; null for no text. */
   async current(signal, changes = {}) {
     const body = this.request(changes);
     if (!body) return null;
@@ -38,6 +35,13 @@ export class Translations {
       this.answers.set(key, answer);
     }
     return this.answers.get(key);
+  }
+
+  /** What maps, beams and steps are of: the picked hypothesis, or of a long text one of its parts. */
+  unit(answer) {
+    const { parts = [] } = answer;
+    if (!parts.length) return { ...this.picked(answer), source: answer.source, parts };
+    return { ...parts[Math.min(this.store.get("part"), parts.length - 1)], parts };
   }
 
   /** The hypothesis that was picked among the n best. */

@@ -50,5 +50,6 @@ export const DRAWINGS = {
   "{names} hidden: {share} % of the attention lies there": "{names} 숨김: 어텐션의 {share}%가 거기에 있음",
   "; rows rescaled to sum to one without it": ", 나머지의 합이 1이 되도록 맞춤",
   "and {count} more": "외 {count}개",
+  "{count} rows together: {share}": "{count}개 행 합계: {share}",
   "{low} to {high}": "{low}에서 {high}",
 };

@@ -9,7 +9,9 @@ const HEAD = 26;
 const MANY = 500; // candidates; above, those that were dropped are shown only on request
 
 export class BeamView {
-  constructor() {
+  /** choose(tokens, node): told when a candidate is clicked, with the tokens up to it; none: nothing happens then. */
+  constructor(choose = null) {
+    this.choose = choose;
     this.note = make("p", { class: "note" });
     this.tools = make("div", { class: "tools" });
     this.spread = make("div", { class: "spread" });
@@ -20,8 +22,8 @@ export class BeamView {
 
   show(tree) {
     this.tree = tree;
-    this.nodes = tree.nodes.map(([step, parent, piece, logProb, total, fate, rule, rank], place) => {
-      return { place, step, parent, piece, logProb, total, fate, rule, rank };
+    this.nodes = tree.nodes.map(([step, parent, piece, logProb, total, fate, rule, rank, token], place) => {
+      return { place, step, parent, piece, logProb, total, fate, rule, rank, token };
     });
     this.best = bestRanks(this.nodes);
     const dropped = this.nodes.filter((node) => ["pruned", "blocked"].includes(node.fate)).length;
@@ -84,6 +86,7 @@ export class BeamView {
     button.addEventListener("pointerenter", () => this.light(node));
     button.addEventListener("focus", () => this.light(node));
     button.addEventListener("keydown", (event) => this.key(event, node));
+    if (this.choose) button.addEventListener("click", () => this.choose(this.tokens(node), node));
     return button;
   }
 
@@ -114,6 +117,11 @@ export class BeamView {
     const found = [];
     for (let at = node.place; at !== null; at = this.nodes[at].parent) found.push(at);
     return found;
+  }
+
+  /** The tokens that lead to a candidate, itself included. */
+  tokens(node) {
+    return this.path(node).reverse().map((place) => this.nodes[place].token);
   }
 
   /** What became of a candidate, and why. */

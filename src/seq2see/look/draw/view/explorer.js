@@ -15,9 +15,12 @@ const LARGE = 25; // tokens; above, a matrix may not fit on the screen
 const HINT = "Point at a word or a cell, tap it, or move with the arrow keys: its row and column light up here with their numbers.";
 
 export class Explorer {
-  constructor(examples) {
-    this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((packed) => new AttentionMap(packed)) }));
-    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, rescale: false, whole: false, layer: null, head: null };
+  /** host: {state, changed}: what to begin with, and who is told of each change; both may be left out. */
+  constructor(examples, host = {}) {
+    this.host = host;
+    this.rows = []; // selected together
+    this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((map) => (map instanceof AttentionMap ? map : new AttentionMap(map))) }));
+    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, rescale: false, whole: false, layer: null, head: null, ...host.state };
     this.pinned = null;
     const focus = (...given) => this.focus(...given);
     this.views = { matrix: new MatrixView(focus), lines: new LinesView(focus), heads: new HeadsView((...at) => this.open(...at)), beam: new BeamView() };
@@ -82,14 +85,14 @@ export class Explorer {
     const bars = [];
     const named = (names, labels) => names.map((name) => [name, say(labels[name])]);
     if (views.length > 1) bars.push(makeChoice(say("View"), named(views, VIEWS), this.state.view, (view) => this.set({ view })));
-    if (kinds.length > 1) bars.push(makeChoice(say("Attention"), named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind)));
+    if (kinds.length > 1) bars.push(makeChoice(say("Attention"), named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind, true)));
     this.controls.replaceChildren(...bars);
     this.viewInputs = [...this.controls.querySelectorAll("input")].filter((input) => views.includes(input.value));
   }
 
   // ----- which map
 
-  chooseKind(kind) {
+  chooseKind(kind, asked = false) {
     this.state.kind = kind;
     const { map } = this;
     if (map) {
@@ -103,6 +106,7 @@ export class Explorer {
       this.showPickers(map);
     }
     this.draw();
+    if (asked) this.host.changed?.(this.state, this.rows);
   }
 
   showPickers(map) {
@@ -136,6 +140,7 @@ export class Explorer {
   set(change) {
     Object.assign(this.state, change);
     this.draw();
+    this.host.changed?.(this.state, this.rows);
   }
 
   /** A head that was chosen among all of them. */
@@ -151,6 +156,7 @@ export class Explorer {
   draw() {
     const { view, kind } = this.state;
     this.pinned = null;
+    this.rows = [];
     const drawing = this.views[view];
     this.element.dataset.view = view ?? "none";
     this.pickers.hidden = view === "beam" || !this.map;
@@ -167,9 +173,17 @@ export class Explorer {
   }
 
   /** Where the eye is. A pinned place stays until another one is pinned, or let go. */
-  focus(row, column, { pin = false, move = false, speak = false }) {
+  focus(row, column, { pin = false, move = false, speak = false, add = false }) {
     const { view, kind } = this.state;
     if (view !== "matrix" && view !== "lines") return;
+    if (add && row >= 0) {
+      this.select(this.rows.includes(row) ? this.rows.filter((one) => one !== row) : [...this.rows, row], speak);
+      return;
+    }
+    if (this.rows.length) {
+      if (!pin && !move) return;
+      this.select([]);
+    }
     if (pin && this.pinned && this.pinned[0] === row && this.pinned[1] === column) [row, column] = [-1, -1]; // let go
     const none = row < 0 && column < 0;
     if (pin || move) this.pinned = none ? null : [row, column];
@@ -178,6 +192,17 @@ export class Explorer {
     this.views[view].setFocus(row, column);
     if (none) this.reading.hint(say(HINT));
     else this.reading.show(this.matrix, kind, row, column, { speak, pinned: this.pinned !== null });
+  }
+
+  /** Rows whose weights are added; none: back to one at a time. */
+  select(rows, speak = false) {
+    this.rows = rows.filter((row) => row < this.matrix.rows.length);
+    this.pinned = null;
+    this.element.dataset.rows = this.rows.join(" ");
+    this.views[this.state.view].setFocus(-1, -1, this.rows);
+    if (this.rows.length) this.reading.showSeveral(this.matrix, this.state.kind, this.rows, { speak });
+    else this.reading.hint(say(HINT));
+    this.host.changed?.(this.state, this.rows);
   }
 
   drawLegend() {

@@ -40,6 +40,16 @@ export class Reading {
     if (speak) this.say(title, row >= 0 && column >= 0 ? [[column, matrix.at(row, column)]] : found.slice(0, 3), names);
   }
 
+  /** Rows that are selected together: their weights are added. */
+  showSeveral(matrix, kind, rows, { speak = false } = {}) {
+    const found = matrix.ofRows(rows);
+    const listed = found.slice(0, SHOWN);
+    const title = titleOf(SAYING[kind], true, rows.map((row) => matrix.rows[row]).join(" + "));
+    const most = Math.max(...found.map(([, weight]) => weight), 0);
+    this.body.replaceChildren(heading(title, false), list(listed, matrix.columns, -1, most), note(say("{count} rows together: {share}", { count: rows.length, share: share(found.reduce((sum, [, weight]) => sum + weight, 0)) })));
+    if (speak) this.say(title, found.slice(0, 3), matrix.columns);
+  }
+
   say(title, found, names) {
     this.voice.textContent = `${title.join(" ")}: ${found.map(([place, weight]) => `${names[place]} ${share(weight)}`).join(", ")}`;
   }
