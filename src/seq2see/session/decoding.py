@@ -24,7 +24,7 @@ from seq2see.vocabulary import EOS, UNK
 
 BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that
 BATCH_ROWS = (256, 1024)  # sentences at most, and paths of all their beams: products of many rows are the faster ones
-_BEHIND_PREFIX = 10  # steps left at least behind the pieces that a translation begins with
+_BEHIND_PREFIX = 10  # steps behind pieces that a translation begins with and that are as long as any could be
 _ROUNDS = 8  # of searching again because a forbidden phrase was said in other pieces
 
 SourceIds = tuple[list[int], ...]
@@ -137,7 +137,7 @@ class Decoding:
     def _limits(self, mask: Tensor, requests: Sequence[Request], required: Sequence[list[list[int]]]) -> Tensor:
         """(B,) most steps of each: what training validated with, and room for what has to be said.
 
-        Pieces that a translation began with before take no room: what follows them is as long as it was then.
+        Pieces that a translation began with before take no room, so that it ends where it did; unless there is none.
         """
         said = [
             [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
@@ -145,7 +145,7 @@ class Decoding:
         ]
         limits = search.length_limits(mask) + torch.tensor([2 * len(pieces) for pieces in said], dtype=torch.long)
         begun = torch.tensor([len(request.prefix_ids) for request in requests], dtype=torch.long)
-        return limits.maximum(begun + _BEHIND_PREFIX)
+        return torch.where(begun < limits, limits, begun + _BEHIND_PREFIX)
 
     def _ban_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
         """Whether a forbidden phrase was said after all, in other pieces; these are added to `phrases`."""
