@@ -90,7 +90,7 @@ function runTitle(run) {
 
 function facts(run) {
   if (!run) return "";
-  const parts = [run.family, run.parameters ? `${short(run.parameters)} ${t("parameters")}` : null];
+  const parts = [run.family, run.parameters ? t("parameters", { count: short(run.parameters) }) : null];
   const [name, value] = bestScore(run.best);
   if (name) parts.push(`${name} ${value.toFixed(1)}`);
   if (run.finished === false) parts.push(t("training.unfinished"));

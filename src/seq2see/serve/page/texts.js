@@ -6,7 +6,7 @@ export const TEXTS = {
   // the frame
   skip: ["Skip to the content", "본문으로 건너뛰기"],
   run: ["Model", "모델"],
-  parameters: ["parameters", "개 매개변수"],
+  parameters: ["{count} parameters", "매개변수 {count}개"],
   tabs: ["Views", "보기"],
   "tab.translate": ["Translate", "번역"],
   "tab.look": ["Look", "어텐션"],
@@ -52,7 +52,7 @@ export const TEXTS = {
   "translate.score": ["score {score}", "점수 {score}"],
   "translate.score.title": ["Log-probability of the sentence, through the length penalty: what hypotheses are ranked by", "길이 보정을 거친 문장의 로그 확률. 후보의 순위를 정합니다"],
   "translate.ms": ["{ms} ms", "{ms} ms"],
-  "translate.underline": ["The stronger the underline, the surer the model.", "밑줄이 진할수록 모델이 확신하는 단어입니다."],
+  "translate.underline": ["Click a word to change it; the stronger its line, the surer the model.", "단어를 누르면 바꿀 수 있습니다. 밑줄이 진할수록 확신하는 단어입니다."],
   "translate.truncated": ["It did not end by itself: it was cut off at the limit on its length.", "스스로 끝나지 않아 길이 한도에서 잘렸습니다."],
   "translate.unknown": ["The model's vocabulary lacks: {terms}", "모델의 어휘에 없는 말: {terms}"],
   "translate.parts": ["A long text: it was translated in {count} parts, each by itself. A thin line shows where it was cut.", "긴 글이라 {count}부분으로 나누어 따로 번역했습니다. 가는 선이 나눈 곳입니다."],
