@@ -14,7 +14,6 @@ Behind Starlette's BaseHTTPMiddleware a route never learns that the client has g
 import asyncio
 import re
 from collections.abc import Callable, Collection
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -22,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seq2see.serve.answering import error_answer, refusal_answer
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.refusal import Refusal, TooLarge, TooSlow
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; "
@@ -62,33 +61,32 @@ class Headers:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-        extra += self._cors(scope)
+        extra = {name.lower().encode(): value.encode() for name, value in HEADERS.items()} | self._cors(scope)
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                headers = [*message["headers"], *(pair for pair in extra if pair[0] not in given)]
+                headers = [*message["headers"], *(pair for pair in extra.items() if pair[0] not in given)]
                 message = {**message, "headers": headers}
             await send(message)
 
         await self.app(scope, receive, sending)
 
-    def _cors(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+    def _cors(self, scope: Scope) -> dict[bytes, bytes]:
         """For the dialects alone, without credentials, and only for those who were named."""
         origin = header(scope, b"origin")
         if not self.cors or origin is None or scope["path"].startswith(API):
-            return []
+            return {}
         if "*" not in self.cors and origin not in self.cors:
-            return [(b"vary", b"Origin")]
-        return [
-            (b"access-control-allow-origin", b"*" if "*" in self.cors else origin.encode("latin-1")),
-            (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
-            (b"access-control-allow-headers", b"Authorization, Content-Type"),
-            (b"access-control-max-age", b"86400"),
-            (b"cross-origin-resource-policy", b"cross-origin"),
-            (b"vary", b"Origin"),
-        ]
+            return {b"vary": b"Origin"}
+        return {
+            b"access-control-allow-origin": b"*" if "*" in self.cors else origin.encode("latin-1"),
+            b"access-control-allow-methods": b"GET, POST, OPTIONS",
+            b"access-control-allow-headers": b"Authorization, Content-Type",
+            b"access-control-max-age": b"86400",
+            b"cross-origin-resource-policy": b"cross-origin",
+            b"vary": b"Origin",
+        }
 
 
 class Hosts:
@@ -158,8 +156,7 @@ class Origins:
 
 
 class Admission:
-    """Our API: only for those who have a key, where keys are needed, and not too often. The dialects see to it themselves:
-    their keys may stand in the body."""
+    """Our API wants a key where keys are needed. The dialects see to it themselves: their keys may be in the body."""
 
     def __init__(self, app: ASGIApp, admit: Callable[[Request], None]) -> None:
         self.app, self.admit = app, admit
@@ -190,46 +187,33 @@ class Body:
             await error_answer(415, "compressed bodies are not read")(scope, receive, send)
             return
         if declared.isdigit() and int(declared) > limit:
-            await _too_large(limit)(scope, receive, send)
+            await refusal_answer(_too_large(limit))(scope, receive, send)
             return
-        await self._limited(scope, receive, send, limit)
+        await self.app(scope, self._limited(receive, limit), send)
 
-    async def _limited(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        loop = asyncio.get_running_loop()
-        until, read, started = loop.time() + self.seconds, 0, False
+    def _limited(self, receive: Receive, limit: int) -> Receive:
+        """Raises what the routes answer as any other refusal."""
+        until, read, whole = asyncio.get_running_loop().time() + self.seconds, 0, False
 
         async def receiving() -> Message:
-            nonlocal read
-            async with asyncio.timeout_at(until if read >= 0 else None):
-                message = await receive()
-            if message["type"] == "http.request" and read >= 0:
+            nonlocal read, whole
+            try:
+                async with asyncio.timeout_at(None if whole else until):
+                    message = await receive()
+            except TimeoutError:
+                raise TooSlow(f"the body did not come within {self.seconds:.0f} s") from None
+            if message["type"] == "http.request":
                 read += len(message.get("body", b""))
+                whole = not message.get("more_body", False)  # from here on only the end of the connection is waited for
                 if read > limit:
-                    raise _TooMuch
-                if not message.get("more_body", False):
-                    read = -1  # whole: from here on only the end of the connection is waited for
+                    raise _too_large(limit)
             return message
 
-        async def sending(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, receiving, sending)
-        except (_TooMuch, TimeoutError) as error:
-            if started:
-                raise
-            late = error_answer(408, f"the body did not come within {self.seconds:.0f} s", {"Connection": "close"})
-            await (_too_large(limit) if isinstance(error, _TooMuch) else late)(scope, receive, send)
+        return receiving
 
 
-class _TooMuch(Exception):  # noqa: N818
-    pass
-
-
-def _too_large(limit: int) -> Any:
-    return error_answer(413, f"the body is larger than {limit} bytes", {"Connection": "close"})
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"the body is larger than {limit} bytes")
 
 
 class Disconnects:

@@ -24,12 +24,20 @@ _FIELDS = 20
 
 
 @dataclass(frozen=True)
+class SentFile:
+    """A file of a form, in memory: the body has been limited before."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
 class Fields:
     """What was asked, by name. Values of a form or query are texts; those of JSON may be anything."""
 
     values: Mapping[str, Any]
     from_json: bool = False
-    file: UploadFile | None = None
+    file: SentFile | None = None
 
     def text(self, name: str) -> str | None:
         """Nothing, null and the empty text are the same."""
@@ -105,7 +113,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _read_form(body: bytes) -> dict[str, str]:
-    """UTF-8, percent-encoded or not: `curl -d q=안녕` sends the letters as they are; the framework would misread them."""
+    """UTF-8, percent-encoded or not: `curl -d q=안녕` sends letters as they are; the framework would misread them."""
     try:
         items = parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=_FIELDS)
     except ValueError:
@@ -124,6 +132,10 @@ async def _read_parts(request: Request, query: dict[str, str]) -> Fields:
     except (HTTPException, ValueError, KeyError) as error:
         detail = error.detail if isinstance(error, HTTPException) else "it cannot be read"
         raise Refusal(f"Invalid form: {detail}") from None
-    file = next((value for _, value in form.multi_items() if isinstance(value, UploadFile)), None)
-    texts = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-    return Fields({**_with_plain_ends(first_values(texts)), **query}, file=file)
+    try:
+        file = next((value for _, value in form.multi_items() if isinstance(value, UploadFile)), None)
+        sent = None if file is None else SentFile(file.filename or "", await file.read())
+        texts = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    finally:
+        await form.close()
+    return Fields({**_with_plain_ends(first_values(texts)), **query}, file=sent)

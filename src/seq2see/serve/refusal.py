@@ -3,9 +3,12 @@
     Refusal                 400  the request itself: says what is wrong with it
     ├── NoKey               400  a key is needed, and none was given
     ├── WrongKey            403
+    ├── Forbidden           403
     ├── NotFound            404
+    ├── TooSlow             408
     ├── TooLarge            413
     ├── Overloaded          429  with the seconds after which to try again
+    ├── Failed              500
     ├── WorkerDied          500  the model process ended twice while it had this text
     ├── Starting            503  models are being loaded, or the server is about to stop
     └── TooLate             504  it waited past its deadline
@@ -57,10 +60,24 @@ class NotFound(Refusal):
     status = 404
 
 
+class TooSlow(Refusal):
+    """A body that does not come."""
+
+    status = 408
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Connection": "close"}
+
+
 class TooLarge(Refusal):
     """A body of more bytes than are read."""
 
     status = 413
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Connection": "close"}
 
 
 class Overloaded(Refusal):

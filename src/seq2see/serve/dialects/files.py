@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
@@ -73,7 +72,7 @@ class Files:
         if fields.file is None:
             raise missing("file")
         source, target = fields.required("source"), fields.required("target")
-        name = safe_name(fields.file.filename or "")
+        name = safe_name(fields.file.name)
         if Path(name).suffix.lower() not in FILE_SUFFIXES:
             raise Refusal("Invalid request: file format not supported")
         languages = self.desk.languages
@@ -82,7 +81,7 @@ class Files:
             raise Overloaded(f"Slowdown: {self._busy} files are being translated", 10)
         self._busy += 1
         try:
-            key = await self._translated(fields.file, name, run)
+            key = await self._translated(fields.file.content, name, run)
         finally:
             self._busy -= 1
         scheme = "https" if self._is_secure(request) else "http"
@@ -98,13 +97,12 @@ class Files:
             raise NotFound("no such file, or not any more")
         return FileResponse(kept.path, media_type="application/octet-stream", filename=kept.name)
 
-    async def _translated(self, file: UploadFile, name: str, run: ServedRun) -> str:
+    async def _translated(self, content: bytes, name: str, run: ServedRun) -> str:
         """The name under which the translated file can be fetched."""
         folder = self._private_folder()
         token = secrets.token_urlsafe(24)
         sent, made = folder / f"{token}.in{Path(name).suffix.lower()}", folder / f"{token}.out"
         try:
-            content = await file.read(FILE_BYTES + 1)
             check_content(content)
             sent.write_bytes(content)
             async with asyncio.timeout(FILE_SECONDS):
