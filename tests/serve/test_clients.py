@@ -20,10 +20,10 @@ from small_runs import TEXTS, make_text_runs
 
 from seq2see.formats.documents.placeholders import has_words
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.keys import Keys
+from seq2see.serve.keys import ApiKeys
 from seq2see.serve.worker import load_models
 
-KEYS = Keys({"somebody": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"})  # of "password"
+KEYS = ApiKeys({"somebody": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"})  # of "password"
 
 
 def test_libretranslatepy(served: LiveServer) -> None:
@@ -90,12 +90,17 @@ def test_schemathesis_finds_nothing_in_many_requests(tmp_path: Path) -> None:
     _schemathesis(tmp_path, examples=100)
 
 
+def tool(name: str) -> str:
+    """A program of the same environment."""
+    return str(Path(sys.executable).parent / name)
+
+
 def _schemathesis(folder: Path, examples: int) -> None:
     runs = make_text_runs(folder / "runs")[:1]
     with live_server(ServerConfig(runs), partial(load_models, runs, "torch")) as live:
         done = subprocess.run(
             [
-                str(Path(sys.executable).parent / "schemathesis"), "run", f"{live.url}/api/v1/openapi.json",
+                tool("schemathesis"), "run", f"{live.url}/api/v1/openapi.json",
                 "--phases", "examples,fuzzing", "--max-examples", str(examples), "--seed", "1", "--no-color",
                 "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,"
                 "response_schema_conformance,negative_data_rejection,unsupported_method",

@@ -14,10 +14,10 @@ from live_server import CONFIG, LiveServer, live_server, wait_until
 
 from seq2see.serve import guard, server
 from seq2see.serve.guard import HEADERS, Hosts
-from seq2see.serve.keys import Keys
+from seq2see.serve.keys import ApiKeys
 from seq2see.serve.pages import MEDIA_TYPES
 
-SECRET = Keys({"weblate": hashlib.sha256(b"secret").hexdigest()})
+SECRET = ApiKeys({"weblate": hashlib.sha256(b"secret").hexdigest()})
 ASKED = {"q": "a", "source": "en", "target": "es"}
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import DataConfig
 from seq2see.serve.dialects.files import check_content, safe_name
-from seq2see.serve.keys import Keys, read_keys
+from seq2see.serve.keys import ApiKeys, read_keys
 from seq2see.serve.languages import ServedLanguages, name_of
 from seq2see.serve.limits import ASKERS, RateLimit
 from seq2see.serve.markup import HtmlText
@@ -135,7 +135,7 @@ def test_keys(tmp_path: Path) -> None:
         keys.name_of("Secret")
     with pytest.raises(NoKey):
         keys.name_of("")
-    assert Keys().name_of("anything") is None
+    assert ApiKeys().name_of("anything") is None
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"a": "secret"}', '{"a": 5}', "{", ""])

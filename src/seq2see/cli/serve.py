@@ -113,7 +113,7 @@ def serve(
     curl -d q=안녕하세요 -d source=ko -d target=en http://127.0.0.1:5000/translate
     """
     from seq2see.serve.configuration import ServerConfig
-    from seq2see.serve.keys import Keys, read_keys
+    from seq2see.serve.keys import ApiKeys, read_keys
     from seq2see.serve.served import read_runs
 
     if engine not in _ENGINES:
@@ -123,7 +123,7 @@ def serve(
             raise ConfigError(f"--watch {folder}: no such folder")
     if metrics_token is not None and not metrics:
         raise ConfigError("--metrics-token is for --metrics; add it")
-    known = read_keys(keys) if keys is not None else Keys()
+    known = read_keys(keys) if keys is not None else ApiKeys()
     local = _is_local(host)
     if not local and not known.required and not open_to_all:
         raise ConfigError(f"--host {host}: others could ask without a key; give --keys FILE, or say --open")

@@ -22,16 +22,16 @@ from seq2see.serve.dialects.desk import Desk
 from seq2see.serve.dialects.files import Files
 from seq2see.serve.dialects.libretranslate import LibreTranslate
 from seq2see.serve.dialects.opuscat import OpusCat
-from seq2see.serve.guard import API, Admission, Body, Disconnects, Headers, Hosts, Options, Origins
+from seq2see.serve.guard import API, Admission, Body, Disconnects, Headers, Hosts, Origins, Preflight
 from seq2see.serve.pages import page_routes
 from seq2see.serve.pool import Pool
-from seq2see.serve.prometheus import Metrics, Requests
+from seq2see.serve.prometheus import PrometheusMetrics, Requests
 from seq2see.serve.refusal import Refusal
 
 
 def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
     """The routes, behind everything that each request passes first."""
-    metrics, desk = Metrics(config, pool), Desk(config, pool)
+    metrics, desk = PrometheusMetrics(config, pool), Desk(config, pool)
     routes = make_routes(desk, metrics)
     templates = {route.endpoint: route.path for route in routes.routes if isinstance(route, Route)}
     metrics.requests = Requests(routes, templates)
@@ -41,11 +41,11 @@ def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
 
     app: ASGIApp = Admission(Body(Disconnects(metrics.requests)), admit)
     app = Origins(app, json_only=lambda path: path != f"{API}/style")
-    app = Hosts(Options(app), config.allowed_hosts)
+    app = Hosts(Preflight(app), config.allowed_hosts)
     return Headers(app, config.cors)
 
 
-def make_routes(desk: Desk, metrics: Metrics) -> FastAPI:
+def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
     config, pool, files = desk.config, desk.pool, Files(desk)
     routes = [*Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes(), *LibreTranslate(desk).routes()]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seq2see.serve.guard import LOCAL_HOSTS
-from seq2see.serve.keys import Keys
+from seq2see.serve.keys import ApiKeys
 from seq2see.serve.requests import ServedRun
 
 PORT = 5000
@@ -23,7 +23,7 @@ class ServerConfig:
     characters: int = CHARACTERS
     texts: int = TEXTS
     alternatives: int = ALTERNATIVES
-    keys: Keys = field(default_factory=Keys)
+    keys: ApiKeys = field(default_factory=ApiKeys)
     limit: int | None = None  # texts a minute for each key or address
     cors: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()  # names beside the local ones

@@ -2,7 +2,7 @@
 
     Headers       the policy of the page, and a log of nothing: no address, key or text is kept
     Hosts         a page of somebody else that was made to point here (DNS rebinding) is told apart by its Host
-    Options       200, as the original does it
+    Preflight     200, as the original does it
     Origins       our own API is for our own page; other programs have their dialects
     Admission     our own API wants a key where keys are needed
     Body          at most so many bytes, within so many seconds
@@ -115,7 +115,7 @@ class Hosts:
         )
 
 
-class Options:
+class Preflight:
     """200 for every OPTIONS: what a page of another origin asks before it asks. The headers are the answer."""
 
     def __init__(self, app: ASGIApp) -> None:

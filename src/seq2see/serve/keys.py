@@ -18,7 +18,7 @@ _DIGEST = re.compile(r"[\da-f]{64}")
 
 
 @dataclass(frozen=True)
-class Keys:
+class ApiKeys:
     """None at all: nobody needs one."""
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Keys:
         return names[0]
 
 
-def read_keys(path: Path) -> Keys:
+def read_keys(path: Path) -> ApiKeys:
     try:
         saved = atomic.read_json(path)
     except (OSError, ValueError) as error:
@@ -52,4 +52,4 @@ def read_keys(path: Path) -> Keys:
             raise ConfigError(
                 f"{path}: {brief(name)} has no SHA-256 digest; `printf %s KEY | sha256sum` makes one, 64 hex digits"
             )
-    return Keys(saved)
+    return ApiKeys(saved)

@@ -19,7 +19,7 @@ from seq2see.serve.process import ModelProcess, WorkerGone
 from seq2see.serve.queue import INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
 from seq2see.serve.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
 from seq2see.serve.requests import SearchOptions, TextJob
-from seq2see.serve.worker import Answered, Crashed, Declined, Loaded, MakeHost, Question, TextBatch
+from seq2see.serve.worker import Answered, Crashed, Declined, HostLoaded, MakeHost, Question, TextBatch
 
 DEADLINE = 15.0  # seconds: Weblate gives up after 20
 QUESTION_DEADLINE = 60.0  # of one map, one beam, one sentence spoken
@@ -222,7 +222,7 @@ class Pool:
             message = Crashed("a model process ended while it loaded the runs, perhaps for want of memory")
             if self._first.done():
                 raise
-        if isinstance(message, Loaded):
+        if isinstance(message, HostLoaded):
             slot.loaded = True
             self.descriptions = message.runs
             if not self._first.done():

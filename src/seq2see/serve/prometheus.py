@@ -58,7 +58,7 @@ class Requests:
             self.seconds[route] += time.perf_counter() - start  # type: ignore[assignment]
 
 
-class Metrics:
+class PrometheusMetrics:
     """GET /metrics."""
 
     def __init__(self, config: ServerConfig, pool: Pool) -> None:

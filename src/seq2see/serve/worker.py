@@ -57,7 +57,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class HostLoaded:
     """The first word of a worker."""
 
     runs: list[dict[str, Any]]
@@ -102,7 +102,7 @@ def work(pipe: Connection, make_host: MakeHost, cancelled: Any) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         host = make_host()
-        pipe.send(Loaded(host.describe()))
+        pipe.send(HostLoaded(host.describe()))
     except Seq2SeeError as error:
         pipe.send(Declined(str(error)))
         return
