@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from live_server import LiveServer, live_server
+from small_runs import make_text_runs, make_voice
+
+from seq2see.serve.requests import ServedRun
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +41,14 @@ def on_this_machine_alone() -> Iterator[None]:
     watching = True
     yield
     watching = False
+
+
+@pytest.fixture(scope="session")
+def text_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[ServedRun, ...]:
+    """Untrained, and real in everything else."""
+    return make_text_runs(tmp_path_factory.mktemp("text_runs"))
+
+
+@pytest.fixture(scope="session")
+def voice_run(tmp_path_factory: pytest.TempPathFactory) -> ServedRun:
+    return make_voice(tmp_path_factory.mktemp("voice_run"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from small_runs import SOURCES, TEXTS, make_text_runs, make_voice, tone
+from small_runs import SOURCES, TEXTS, tone
 
 from seq2see.errors import ConfigError
 from seq2see.look.intervene.whatif import parse_ablation
@@ -22,6 +22,7 @@ from seq2see.serve.requests import (
     ExplainRequest,
     LookRequest,
     SearchOptions,
+    ServedRun,
     SpeakJob,
     StyleRequest,
     TextJob,
@@ -38,9 +39,9 @@ SOURCE = SOURCES[2]
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Models]:
+def models(text_runs: tuple[ServedRun, ...]) -> Iterator[Models]:
     threads = torch.get_num_threads()
-    yield Models(make_text_runs(tmp_path_factory.mktemp("answers")), "torch")
+    yield Models(text_runs, "torch")
     assert torch.get_num_threads() == 1
     torch.set_num_threads(threads)
 
@@ -299,8 +300,8 @@ def test_a_beam_of_nothing_or_too_much_is_refused(models: Models) -> None:
 
 
 @pytest.fixture(scope="module")
-def voices(tmp_path_factory: pytest.TempPathFactory) -> Models:
-    return Models([make_voice(tmp_path_factory.mktemp("voices"))], "torch")
+def voices(voice_run: ServedRun) -> Models:
+    return Models([voice_run], "torch")
 
 
 def test_a_voice_says_a_text_and_shows_how(voices: Models, tmp_path: Path) -> None:

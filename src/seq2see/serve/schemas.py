@@ -23,6 +23,7 @@ ERRORS: dict[int | str, Schema] = {
     500: {"description": "a mistake of ours", **_ERROR},
     503: {"description": "models are being loaded, or the server is about to stop", **_ERROR},
     504: {"description": "it waited past its deadline", **_ERROR},
+    "default": {"description": "anything else that is wrong", **_ERROR},  # else FastAPI promises 422
 }
 
 _WORDS = [
