@@ -29,6 +29,7 @@ from seq2see.serve.requests import (
 from seq2see.serve.translated import translated
 from seq2see.session import Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
+from seq2see.session.documents import with_placeholders
 from seq2see.session.translator import chosen
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ class Models:
         began = time.perf_counter()
         requests = [session_request(job) for job in jobs]
         translations = list(translator.translate_all(requests, config, cancelled=cancelled))
+        rows = [row for row, job in enumerate(jobs) if job.faithful]
+        kept = with_placeholders(
+            translator, [requests[row] for row in rows], [translations[row] for row in rows], config, cancelled
+        )
+        for row, translation in zip(rows, kept, strict=True):
+            translations[row] = translation
         took = round(1000 * (time.perf_counter() - began), 1)
         return [translated(translator, translation) | {"ms": took} for translation in translations]
 
