@@ -23,12 +23,12 @@ test: check
 test-slow: install
 	$(BIN)/python -m pytest -m slow -rA
 
-# What the demo needs: the package and its own dependencies, no extra.
+# What the demo needs: the package, its own dependencies, and the server that its last line starts.
 # torch comes first and alone: a package that asks for "torch" would otherwise pull a newer build with CUDA.
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) -e .
+	$(PIP) -e ".[serve]"
 	touch $@
 
 # Everything that the package, its tests and its benchmarks use, on top of that and in the same environment.

@@ -132,6 +132,20 @@ def test_what_is_no_http_is_400_in_json(served: LiveServer) -> None:
         assert b'{"error":' in answer
 
 
+def test_answers_do_not_wait_for_acknowledgements(served: LiveServer) -> None:
+    """A head and a body in two packets, with Nagle's algorithm: 40 ms each time. The quickest of many is far below."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection.connect()
+    times = []
+    for _ in range(20):
+        start = time.monotonic()
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        times.append(time.monotonic() - start)
+    connection.close()
+    assert min(times) < 0.03
+
+
 def test_bodies(served: LiveServer) -> None:
     too_large = served.client.post("/translate", content=b"x" * (2**20 + 1))
     assert (too_large.status_code, list(too_large.json())) == (413, ["error"])

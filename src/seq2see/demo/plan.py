@@ -78,7 +78,12 @@ class Plan:
         """As a recipe has them."""
         length = {"steps": _UPDATES[family]} if self.seconds is None else {"time_limit": self.seconds, "epochs": _NEVER}
         return {
-            "data": {"train": [str(self.training_pairs)], "valid_pairs": 200},
+            "data": {
+                "train": [str(self.training_pairs)],
+                "valid_pairs": 200,
+                "source_language": "ko",  # what `seq2see serve` tells other programs
+                "target_language": "en",
+            },
             "tokenizer": _TOKENIZER,
             "model": merge({"family": family, "size": "tiny"}, _MODELS[family]),
             "training": _TRAINING | {"seed": self.seed} | length,
