@@ -36,8 +36,10 @@ class LiveServer:
 
 
 @contextmanager
-def live_server(config: ServerConfig = CONFIG, make: Any = None, workers: int = 1) -> Iterator[LiveServer]:
-    opened = bind("127.0.0.1", 0)
+def live_server(
+    config: ServerConfig = CONFIG, make: Any = None, workers: int = 1, port: int = 0
+) -> Iterator[LiveServer]:
+    opened = bind("127.0.0.1", port)
     port = opened.getsockname()[1]
     config = replace(config, port=port)
     pool = Pool(make or partial(make_host, config.runs), workers)

@@ -11,8 +11,11 @@ for folder in ("serve", "serve/browser", "look", "session", "speech"):  # where 
     sys.path.append(str(TESTS / folder))
 
 from browsing import chromium  # noqa: E402
-from playwright.sync_api import Browser  # noqa: E402
+from playwright.sync_api import Browser, expect  # noqa: E402
 from served_page import ServedPage, serve_page  # noqa: E402
+
+
+expect.set_options(timeout=20_000)  # a machine under load is no reason to fail
 
 
 @pytest.fixture(scope="session")

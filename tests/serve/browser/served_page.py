@@ -87,7 +87,7 @@ def watched(browser: Browser, url: str, *, tolerant: bool = False, **context: An
     """A page may say nothing on the console, open no dialog, and ask nobody else. tolerant: of answers that fail."""
     with browser.new_context(**{"locale": "en-US", "viewport": {"width": 1280, "height": 900}, **context}) as fresh:
         page = fresh.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(30_000)
         seen = WatchedPage(page, url)
 
         def said(message: Any) -> None:

@@ -82,30 +82,14 @@ function tsv(rows) {
   return `${rows.map((row) => row.map((cell) => String(cell ?? "").replace(/[\t\r\n]+/g, " ")).join("\t")).join("\n")}\n`;
 }
 
-/** A document of its own: the picture and the numbers; nothing in it is executed. */
+const SHEET = "body{font:15px/1.5 system-ui,sans-serif;margin:32px;color:#1b2130}table{border-collapse:collapse;margin-top:24px}td,th{padding:3px 14px 3px 0;text-align:left;border-bottom:1px solid #d5dae4}";
+
+/** A document of its own: the picture and the numbers; nothing in it is executed. Texts become HTML by the browser. */
 function html(shown) {
-  const made = document.implementation.createHTMLDocument(shown.title);
-  made.documentElement.lang = language();
-  const charset = made.createElement("meta");
-  charset.setAttribute("charset", "utf-8");
-  const sheet = made.createElement("style");
-  sheet.textContent = "body{font:15px/1.5 system-ui,sans-serif;margin:32px;color:#1b2130}table{border-collapse:collapse;margin-top:24px}td,th{padding:3px 14px 3px 0;text-align:left;border-bottom:1px solid #d5dae4}";
-  made.head.prepend(charset);
-  made.head.append(sheet);
-  const title = made.createElement("h1");
-  title.textContent = shown.title;
-  made.body.append(title);
-  if (shown.picture) made.body.append(made.importNode(shown.picture(), true));
-  const grid = made.createElement("table");
-  shown.rows.forEach((row, place) => {
-    const line = made.createElement("tr");
-    for (const cell of row) {
-      const made1 = made.createElement(place ? "td" : "th");
-      made1.textContent = String(cell ?? "");
-      line.append(made1);
-    }
-    grid.append(line);
-  });
-  made.body.append(grid);
-  return `<!DOCTYPE html>\n${made.documentElement.outerHTML}\n`;
+  const row = (cells, tag) => make("tr", {}, ...cells.map((cell) => make(tag, {}, String(cell ?? ""))));
+  const [names, ...lines] = shown.rows;
+  const grid = make("table", {}, row(names, "th"), ...lines.map((line) => row(line, "td")));
+  const body = make("body", {}, make("h1", {}, shown.title), ...(shown.picture ? [shown.picture()] : []), grid);
+  const head = `<meta charset="utf-8">${make("title", {}, shown.title).outerHTML}<style>${SHEET}</style>`;
+  return `<!DOCTYPE html>\n<html lang="${language()}"><head>${head}</head>${body.outerHTML}</html>\n`;
 }

@@ -17,7 +17,7 @@ const KEYS = [
   [["?"], "keys.help"],
 ];
 
-export function showKeys() {
+export function openKeys() {
   const rows = KEYS.map(([keys, does]) => [make("span", { class: "key-list" }, ...keys.map((key) => make("kbd", {}, key))), t(does)]);
   const dialog = make("dialog", { class: "keys-dialog", "aria-label": t("keys.title") });
   const close = button(t("close"), () => dialog.close());

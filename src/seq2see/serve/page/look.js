@@ -100,6 +100,7 @@ export default class LookTab {
     if (rows.length && (view === "matrix" || view === "lines")) this.explorer.select(rows);
     const choice = makeChoice(t("look.opinion"), OPINIONS.map((name) => [name, t(`look.${name}`)]), opinion, (value) => this.store.set({ opinion: value, layer: -1, head: -1, rows: [], kind: "cross" }));
     this.explorer.controls.prepend(choice);
+    this.explorer.element.dataset.opinion = opinion;
     const hint = matchMedia("(hover: hover)").matches ? ` ${t("look.several")}` : "";
     this.explorer.element.append(make("p", { class: "footnote" }, `${t(`look.${opinion}.note`)} ${t("look.footnote")}${hint}`));
     const focused = this.place.contains(document.activeElement) ? [...this.place.querySelectorAll("input, select")].indexOf(document.activeElement) : -1;

@@ -4,12 +4,10 @@ import { themeChoice, useTheme } from "/view/theme.js";
 import { useWording } from "/view/wording.js";
 import { Api } from "/page/api.js";
 import { makeExport } from "/page/export.js";
-import { showKeys } from "/page/keys.js";
 import { button, roving, short } from "/page/parts.js";
 import { Store } from "/page/store.js";
 import { LANGUAGES, language, languageName, setLanguage, t } from "/page/texts.js";
 import { Translations } from "/page/translations.js";
-import { DRAWINGS } from "/page/wording.js";
 
 const TABS = ["translate", "look", "compare", "beam", "step", "training", "speak"];
 const EVERY = 5000; // milliseconds between questions for runs while there are none
@@ -30,6 +28,7 @@ const context = {
   store,
   api,
   runs: [],
+  settings: {}, // what the server says of itself
   translations: new Translations(store, api, () => context.run()),
   announce: (text) => (voice.textContent = text),
   textRuns: () => context.runs.filter((run) => run.kind === "text" && run.served !== false),
@@ -42,12 +41,12 @@ let opening = 0;
 
 // ----- texts and colours
 
-function speak() {
+async function speak() {
   const wanted = store.get("lang");
   setLanguage(LANGUAGES.includes(wanted) ? wanted : navigator.language.startsWith("ko") ? "ko" : "en");
   document.documentElement.lang = language();
   document.title = `seq2see · ${t(`tab.${tabName()}`)}`;
-  useWording(language() === "en" ? {} : DRAWINGS);
+  useWording(language() === "en" ? {} : (await import("/page/wording.js")).DRAWINGS);
 }
 
 function tabName() {
@@ -59,9 +58,9 @@ function tabName() {
 function build() {
   tabs.forEach((tab) => tab.hide?.());
   tabs.clear();
-  panel = make("main", { id: "panel", role: "tabpanel", tabindex: -1 });
+  panel = make("div", { id: "panel", role: "tabpanel", tabindex: -1 });
   const top = make("header", { class: "top-bar" }, mark(), runPicker(), make("div", { class: "settings" }, languagePicker(), themePicker(), makeExport(() => tabs.get(tabName())), keysButton()));
-  document.body.replaceChildren(make("a", { class: "skip", href: "#panel" }, t("skip")), top, tabBar(), banner, panel, footer(), voice);
+  document.body.replaceChildren(make("a", { class: "skip", href: "#panel" }, t("skip")), top, make("main", {}, tabBar(), banner, panel), footer(), voice);
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     panel.focus();
@@ -190,8 +189,9 @@ store.subscribe((changed) => {
   if (changed.includes("theme")) useTheme(store.get("theme"));
   if (changed.includes("lang") || changed.includes("theme")) {
     const focused = document.activeElement?.id;
-    speak();
-    build().then(() => focused && document.getElementById(focused)?.focus());
+    speak()
+      .then(build)
+      .then(() => focused && document.getElementById(focused)?.focus());
     return;
   }
   if (changed.includes("run")) {
@@ -225,7 +225,7 @@ addEventListener("keydown", (event) => {
 async function start() {
   try {
     await api.get("/ready"); // 503 while models are loaded, and then it is asked again
-    context.runs = await api.get("runs");
+    [context.runs, context.settings] = await Promise.all([api.get("runs"), api.get("/frontend/settings")]);
   } catch (error) {
     panel?.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));
     return;
@@ -234,7 +234,12 @@ async function start() {
   if (!context.runs.length) setTimeout(start, EVERY);
 }
 
+async function showKeys() {
+  const { openKeys } = await import("/page/keys.js");
+  openKeys();
+}
+
 useTheme(store.get("theme"));
-speak();
+await speak();
 build();
 start();

@@ -58,7 +58,6 @@ export const TEXTS = {
   "translate.parts": ["A long text: it was translated in {count} parts, each by itself. A thin line shows where it was cut.", "긴 글이라 {count}부분으로 나누어 따로 번역했습니다. 가는 선이 나눈 곳입니다."],
   "translate.long": ["Too long: {count} characters, {most} are taken.", "너무 깁니다: {count}자. {most}자까지 받습니다."],
   "nbest.title": ["Other translations", "다른 번역"],
-  "nbest.none": ["The search found no other one.", "탐색에서 다른 번역을 찾지 못했습니다."],
   "nbest.width": ["Beam width", "빔 너비"],
   "nbest.pick": ["Translation {rank}, score {score}", "{rank}번째 번역, 점수 {score}"],
   "nbest.note": ["What you pick is shown in every tab.", "고른 번역이 모든 탭에 쓰입니다."],
@@ -77,7 +76,6 @@ export const TEXTS = {
   "glossary.add": ["Add a term", "용어 추가"],
   "glossary.remove": ["Remove {term}", "{term} 삭제"],
   "glossary.note": ["Kept in this browser. Where the source says the left, the translation says the right.", "이 브라우저에 저장됩니다. 원문에 왼쪽 말이 있으면 번역에 오른쪽 말을 씁니다."],
-  "glossary.found": ["in this text", "이 글에 있음"],
 
   // look
   "look.need": ["Type a sentence to see what the model looked at.", "문장을 입력하면 모델이 어디를 보았는지 보여 줍니다."],
@@ -117,7 +115,6 @@ export const TEXTS = {
   "compare.reference": ["Reference (differences are shown against it; else against the first)", "참조 번역 (있으면 이것과, 없으면 첫째와 비교합니다)"],
   "compare.need": ["Type a sentence: every model translates it.", "문장을 입력하면 모든 모델이 번역합니다."],
   "compare.score": ["score", "점수"],
-  "compare.tokens": ["tokens", "토큰"],
   "compare.tokens.count": ["{count} tokens", "토큰 {count}개"],
   "compare.maps": ["What each one looked at", "각 모델이 본 곳"],
   "compare.blind": ["no attention", "어텐션 없음"],
@@ -145,9 +142,6 @@ export const TEXTS = {
   "step.position": ["Step {step} of {steps}", "{steps}단계 중 {step}단계"],
   "step.previous": ["Previous step", "이전 단계"],
   "step.next": ["Next step", "다음 단계"],
-  "step.said": ["Said so far", "지금까지 말한 것"],
-  "step.nothing": ["nothing yet", "아직 없음"],
-  "step.says": ["Now it says", "이번에 할 말"],
   "step.layer": ["Layer", "층"],
   "step.head": ["Head", "헤드"],
   "step.numpy": ["Copy as NumPy", "NumPy 코드로 복사"],

@@ -190,7 +190,8 @@ export default class TrainingTab {
   // ----- sentences and maps
 
   showSentence() {
-    const name = this.chosen.find((one) => this.curves.get(one)?.samples.length);
+    const told = this.chosen.filter((one) => this.curves.get(one)?.samples.length);
+    const name = told.find((one) => this.curves.get(one).maps.length) ?? told[0];
     if (!name) {
       const any = this.chosen.some((one) => this.curves.get(one)?.validations.length);
       this.sentences.replaceChildren(...(any ? [card(t("training.sentences"), [], note(t("training.nosentences")))] : []));
@@ -203,14 +204,14 @@ export default class TrainingTab {
     const { step, samples } = curves.samples[place];
     const [source, reference, output] = samples[Math.min(sentence, samples.length - 1)];
     if (!this.sentenceCard) this.buildSentence();
-    const { title, picker, slider, told, texts } = this.sentenceCard;
+    const { title, picker, slider, when, texts } = this.sentenceCard;
     title.textContent = `${t("training.sentences")} · ${name}`;
     picker.replaceChildren(...samples.map(([text], number1) => make("option", { value: number1, selected: number1 === sentence }, `${number1 + 1}. ${text.slice(0, 48)}`)));
     slider.max = curves.samples.length - 1;
     slider.value = place;
     slider.disabled = curves.samples.length < 2;
     slider.setAttribute("aria-valuetext", `${t("training.step")} ${step}`);
-    told.textContent = `${t("training.step")} ${step.toLocaleString("en")}`;
+    when.textContent = `${t("training.step")} ${step.toLocaleString("en")}`;
     const pair = (label, value) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)];
     texts.replaceChildren(...pair(t("source"), source), ...pair(t("training.reference"), reference), ...pair(t("target"), diffLine(reference, output)));
     this.showMap(curves, step);
@@ -221,10 +222,10 @@ export default class TrainingTab {
     picker.addEventListener("change", () => this.store.set({ sentence: Number(picker.value) }));
     const slider = make("input", { type: "range", min: 0, step: 1, class: "over-time", "aria-label": t("training.at") });
     slider.addEventListener("input", () => this.store.set({ at: Number(slider.value) === Number(slider.max) ? -1 : Number(slider.value) }));
-    const told = make("output", { class: "number" });
+    const when = make("output", { class: "number" });
     const texts = make("dl", { class: "then" });
-    const made = card(t("training.sentences"), [make("label", { class: "picker" }, make("span", {}, t("training.sentence")), picker)], make("label", { class: "slider wide" }, make("span", {}, t("training.at")), slider, told), texts, this.mapPlace);
-    this.sentenceCard = { title: made.querySelector("h2"), picker, slider, told, texts };
+    const made = card(t("training.sentences"), [make("label", { class: "picker" }, make("span", {}, t("training.sentence")), picker)], make("label", { class: "slider wide" }, make("span", {}, t("training.at")), slider, when), texts, this.mapPlace);
+    this.sentenceCard = { title: made.querySelector("h2"), picker, slider, when, texts };
     this.sentences.replaceChildren(made);
   }
 

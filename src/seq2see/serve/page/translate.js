@@ -8,7 +8,7 @@ import { button, card, count, debounced, fault, icon, iconButton, note, number, 
 import { SourceBox } from "/page/sourcebox.js";
 import { language, languageName, t } from "/page/texts.js";
 
-const MOST = 5000; // characters
+const MOST = 5000; // characters, unless the server says otherwise
 const PAUSE = 400; // milliseconds after the last key
 
 export default class TranslateTab {
@@ -172,11 +172,15 @@ export default class TranslateTab {
     this.soon();
   }
 
+  get most() {
+    return this.context.settings.charLimit ?? MOST;
+  }
+
   tellCount() {
     const size = [...this.box.text].length;
-    this.counter.textContent = `${count(size)} / ${count(MOST)}`;
-    this.counter.setAttribute("aria-label", t("translate.characters", { count: size, most: MOST }));
-    this.counter.classList.toggle("over", size > MOST);
+    this.counter.textContent = `${count(size)} / ${count(this.most)}`;
+    this.counter.setAttribute("aria-label", t("translate.characters", { count: size, most: this.most }));
+    this.counter.classList.toggle("over", size > this.most);
     return size;
   }
 
@@ -184,9 +188,9 @@ export default class TranslateTab {
     const size = this.tellCount();
     this.glossary.mark(this.box.text);
     this.box.mark(Object.keys(glossaryTerms(this.box.text)));
-    if (size > MOST) {
+    if (size > this.most) {
       this.asking.abort();
-      this.notes.replaceChildren(note(t("translate.long", { count: count(size), most: count(MOST) })));
+      this.notes.replaceChildren(note(t("translate.long", { count: count(size), most: count(this.most) })));
       return;
     }
     const answer = await this.ask();

@@ -177,7 +177,7 @@ function valueLine(series, [, y, low, high], digits) {
 }
 
 function legendOf({ series }) {
-  const entries = series.map((one) => {
+  const entries = series.filter((one) => !one.faint).map((one) => {
     const key = makeSvg("svg", { width: 30, height: 14, "aria-hidden": "true" });
     key.append(makeSvg("path", { class: `line c${one.colour}${one.dashed ? " dashed" : ""}`, d: "M2 7L28 7" }));
     if (one.marked) key.append(makeSvg("g", { class: `marks c${one.colour}` }, MARKS[one.colour % MARKS.length](15, 7)));

@@ -44,10 +44,11 @@ export class MatrixView {
     if (!this.matrix || !this.stage.width) return;
     const { rows, columns, hidden } = this.matrix;
     const context = this.stage.canvas.getContext("2d");
-    context.font = font(13);
+    context.font = font(13, 700); // as the one in focus is written
     const widest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const wide = this.stage.width;
     this.label = Math.ceil(clamp(widest(rows) + 18, 58, Math.max(72, Math.min(200, wide * 0.32))));
+    context.font = font(13);
     const names = widest(columns);
     const extra = hidden ? 58 : 0;
     const room = wide - this.label - extra - 10;
