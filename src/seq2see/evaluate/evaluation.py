@@ -129,7 +129,7 @@ def worst_by_length(
     """For each bucket of the table its worst sentences by chrF, the worst first; of a large test set its first part."""
     sides = test.sources if table.side == "source" else test.references
     lengths = measure_lengths(sides[:_MOST_RANKED], table.side).values
-    scored = [
+    scored: list[dict[str, Any]] = [
         {"source": source, "reference": reference, "output": output, "chrf": sentence_chrf(output, reference)}
         for source, reference, output in islice(zip(test.sources, test.references, outputs, strict=True), _MOST_RANKED)
     ]
