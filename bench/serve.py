@@ -101,20 +101,22 @@ class Server:
 @asynccontextmanager
 async def serving(run: Path, engine: str, workers: int) -> AsyncIterator[Server]:
     port = free_port()
-    command = ["serve", f"{run}@ko-en", "--port", str(port), "--engine", engine, "--workers", str(workers)]
-    start = time.monotonic()
+    command = ["serve", f"{run}@ko-en", "--port", str(port), "--engine", engine, "--workers", str(workers), "--metrics"]
+    start, ready = time.monotonic(), 0.0
     process = subprocess.Popen([sys.executable, "-m", "seq2see", *command], stderr=subprocess.DEVNULL)
     try:
         connection = Connection(port)
         while time.monotonic() - start < 120:
             try:
-                if (await connection.ask("/ready"))[0] == 200:
+                status, answer = await connection.ask("/ready")
+                ready = ready or (time.monotonic() - start if status == 200 else 0.0)
+                if json.loads(answer)["workers"] == workers:
                     break
             except OSError:
                 pass
             await asyncio.sleep(0.02)
         connection.close()
-        yield Server(process, port, time.monotonic() - start)
+        yield Server(process, port, ready)
     finally:
         process.kill()
         process.wait()
@@ -308,7 +310,11 @@ async def measure_stop(options: argparse.Namespace, texts: Iterator[str]) -> Non
             asked = [
                 asyncio.create_task(connection.ask("/translate", body_of(next(texts)))) for connection in connections
             ]
-            await asyncio.sleep(0.1)
+            watching = Connection(server.port)
+            while b"seq2see_calls 32.0" not in (await watching.ask("/metrics"))[1]:  # until it has taken all of them
+                if sum(task.done() for task in asked) > CLIENTS // 2:
+                    break
+            watching.close()
             start = time.monotonic()
             server.process.send_signal(signal.SIGTERM)
             answers = await asyncio.gather(*asked, return_exceptions=True)

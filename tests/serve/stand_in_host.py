@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--loading", type=float, default=0.0)
     chosen = parser.parse_args()
     opened = bind("127.0.0.1", 0)
-    config = replace(ServerConfig((KO_EN, EN_ES)), port=opened.getsockname()[1])
+    config = replace(ServerConfig((KO_EN, EN_ES), metrics=True), port=opened.getsockname()[1])
     pool = Pool(partial(make_host, config.runs, None, chosen.loading), chosen.workers)
     print(config.port, flush=True)
     run_server(config, pool, opened, lambda: print("ready", flush=True))

@@ -179,7 +179,7 @@ def test_settings_spec_and_health(served: LiveServer) -> None:
     paths = ["/detect", "/frontend/settings", "/health", "/languages", "/suggest", "/translate", "/translate_file"]
     assert sorted(spec["paths"]) == paths
     assert served.client.get("/health").content == b'{"status":"ok"}'
-    assert served.client.get("/ready").json() == {"ready": True}
+    assert served.client.get("/ready").json() == {"ready": True, "workers": 1}
 
 
 @pytest.mark.parametrize(

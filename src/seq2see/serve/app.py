@@ -87,7 +87,7 @@ def _health_routes(pool: Pool) -> list[Route]:
         return JsonAnswer({"status": "ok"})
 
     async def ready(_: Request) -> Response:
-        return JsonAnswer({"ready": pool.ready}, 200 if pool.ready else 503)
+        return JsonAnswer({"ready": pool.ready, "workers": pool.workers}, 200 if pool.ready else 503)
 
     return [Route("/health", health), Route("/ready", ready)]
 

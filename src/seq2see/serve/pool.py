@@ -16,14 +16,14 @@ from typing import Any
 
 from seq2see.serve.cache import AnswerCache
 from seq2see.serve.process import ModelProcess, WorkerGone
-from seq2see.serve.queue import INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
+from seq2see.serve.queue import BATCH_COST, INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
 from seq2see.serve.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
 from seq2see.serve.requests import SearchOptions, TextJob
 from seq2see.serve.worker import Answered, Crashed, Declined, HostLoaded, MakeHost, Question, TextBatch
 
 DEADLINE = 15.0  # seconds: Weblate gives up after 20
 QUESTION_DEADLINE = 60.0  # of one map, one beam, one sentence spoken
-LONGEST_WAIT = 8.0  # estimated seconds in the queue; above it a request is refused
+LONGEST_WAIT = 8.0  # estimated seconds until it is answered; above it a request is refused
 MOST_CALLS = 256  # requests at once, waiting or in work
 DEATHS = 2  # of workers, before a text is blamed
 RESTARTS = (5, 60.0)  # at most so many in so many seconds
@@ -144,9 +144,16 @@ class Pool:
         waiting = self._waiting(request, None, _QUESTION_COST, "interactive")
         return (await self._all([waiting], "interactive", seconds))[0]
 
+    @property
+    def workers(self) -> int:
+        """Those that are there, and not still loading."""
+        return sum(slot.loaded for slot in self.slots)
+
     def estimated_wait(self, lane: Lane) -> float:
-        """Seconds until a worker would be free for a job that comes now."""
-        return self.line.cost_before(lane) / (self.rate * len(self.slots))
+        """Seconds until a job that comes now would be answered: what is before it, and the batch that it will be in."""
+        before = self.line.cost_before(lane)
+        working = sum(job.cost for slot in self.slots for job in slot.batch)
+        return (before + working) / (self.rate * max(1, self.workers)) + min(before, BATCH_COST) / self.rate
 
     # ----- below: how it is done
 
@@ -155,9 +162,7 @@ class Pool:
         return Waiting(payload, key, cost, lane, future, since=time.monotonic())
 
     def _admit(self, lane: Lane) -> None:
-        if self.draining:
-            raise Starting("the server is about to stop")
-        if not self._has_started:
+        if not self._has_started:  # one that is about to stop has taken this request, and answers it
             raise Starting("the models are being loaded; try again in some seconds")
         wait = self.estimated_wait(lane)
         if wait > LONGEST_WAIT or self.calls >= MOST_CALLS:

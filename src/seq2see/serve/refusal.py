@@ -10,7 +10,7 @@
     ├── Overloaded          429  with the seconds after which to try again
     ├── Failed              500
     ├── WorkerDied          500  the model process ended twice while it had this text
-    ├── Starting            503  models are being loaded, or the server is about to stop
+    ├── Starting            503  models are being loaded
     └── TooLate             504  it waited past its deadline
 
 Weblate locks a service out for half an hour after one 401, 403, 429 or 503: waiting comes before refusing, and what
@@ -107,7 +107,7 @@ class Failed(Refusal):
 
 
 class Starting(Refusal):
-    """Models are being loaded, or the server is about to stop."""
+    """Models are being loaded."""
 
     status = 503
 

@@ -87,8 +87,8 @@ def bind(host: str, port: int) -> socket.socket:
     """Ours, before anything is loaded: a port that is taken is one line and not a minute of waiting."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     address = host.strip("[]")
-    # The protocol is named because asyncio turns off Nagle's algorithm only where it is: else every answer, sent as a head
-    # and a body, waits 40 ms for the client to acknowledge the head.
+    # The protocol is named because asyncio turns off Nagle's algorithm only where it is: else every answer, sent as a
+    # head and a body, waits 40 ms for the client to acknowledge the head.
     opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

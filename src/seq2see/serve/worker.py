@@ -18,6 +18,8 @@ from seq2see.errors import Seq2SeeError
 from seq2see.processes import end_with_parent
 from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
 
+_NICE = 3  # so that the HTTP process answers at once, however busy the cores are with models
+
 Cancelled = Callable[[], bool]
 """Asked once a step of a search: whether nobody waits for the answer any more."""
 
@@ -100,6 +102,7 @@ def work(pipe: Connection, make_host: MakeHost, cancelled: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the HTTP process ends it, when everything is answered
     end_with_parent()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.nice(_NICE)
     try:
         host = make_host()
         pipe.send(HostLoaded(host.describe()))
