@@ -15,6 +15,7 @@ from seq2see.runs.evaluations import keep_evaluation, read_evaluations
 from seq2see.serve.run_metrics import (
     COLUMNS,
     RunStates,
+    UpdateLine,
     decimate,
     maps_answer,
     metrics_answer,
@@ -70,9 +71,9 @@ def test_half_a_line_is_read_when_it_is_whole(run: Path) -> None:
     for cut in range(len(whole)):
         (run / METRICS).write_text(json.dumps(update(1)) + "\n" + whole[:cut])
         tail = read_metrics(run, 0, None)
-        assert [entry["step"] for entry in tail.entries] == [1]
+        assert [line.step for line in tail.updates] == [1]
         (run / METRICS).write_text(json.dumps(update(1)) + "\n" + whole + "\n")
-        assert [entry["step"] for entry in read_metrics(run, tail.next, None).entries] == [2]
+        assert [line.step for line in read_metrics(run, tail.next, None).updates] == [2]
 
 
 def test_a_file_that_was_replaced_on_resume_is_read_anew(run: Path) -> None:
@@ -101,22 +102,24 @@ def test_a_file_that_was_cut_is_read_anew_without_its_inode(run: Path) -> None:
 
 @given(st.integers(1, 400), st.integers(1, 50), st.randoms(use_true_random=False))
 def test_columns_hold_least_mean_and_largest_of_every_update(count: int, points: int, chance: Any) -> None:
-    updates = [update(step, chance.uniform(0, 9)) for step in range(1, count + 1)]
+    losses = [round(chance.uniform(0, 9), 4) for _ in range(count)]
+    updates = [UpdateLine._make(update(step, loss).values()) for step, loss in enumerate(losses, start=1)]
     rows = decimate(updates, points)
     assert len(rows) <= points
     assert rows[-1][0] == count
     named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    assert min(row["loss_min"] for row in named) == min(entry["loss"] for entry in updates)
-    assert max(row["loss_max"] for row in named) == max(entry["loss"] for entry in updates)
+    assert min(row["loss_min"] for row in named) == min(losses)
+    assert max(row["loss_max"] for row in named) == max(losses)
     assert sum(row["positions"] for row in named) == 7 * count
     sizes = [row["positions"] / 7 for row in named]
     mean = sum(row["loss_mean"] * size for row, size in zip(named, sizes, strict=True)) / count
-    assert mean == pytest.approx(sum(entry["loss"] for entry in updates) / count)
+    assert mean == pytest.approx(sum(losses) / count, rel=1e-4)
 
 
 def test_lines_that_nobody_wrote_so_are_left_out(run: Path) -> None:
     lines = [b"\xff\xfe", b"[]", b"3", b'{"step": "x"}', b'{"step": -1, "loss": 1}', b"[" * 50_000, b'{"step": 1}']
-    (run / METRICS).write_bytes(b"\n".join([*lines, json.dumps(update(5)).encode()]) + b"\n")
+    huge = json.dumps(update(7, 10**400)).encode()  # type: ignore[arg-type]
+    (run / METRICS).write_bytes(b"\n".join([*lines, huge, json.dumps(update(5)).encode()]) + b"\n")
     answer = metrics_answer(run, 0, None, 10)
     assert [row[0] for row in answer["updates"]] == [5]
 
