@@ -315,6 +315,7 @@ def test_a_voice_says_a_text_and_shows_how(voices: Models, tmp_path: Path) -> No
     assert (answer["mel"]["frames"], answer["mel"]["mels"]) == spoken.mel.shape
     described = voices.describe()[0]
     assert (described["kind"], described["tokens"]) == ("voice", 5)
+    assert described["style"] == [pytest.approx(row, abs=1e-5) for row in answer["style"]["weights"]]
 
 
 def test_a_recording_sets_the_style_and_hands_set_tokens(voices: Models) -> None:

@@ -104,7 +104,9 @@ class Models:
     def _describe(self, run: ServedRun) -> dict[str, Any]:
         if run.kind == "voice":
             voice = self.voices[run.name]
-            return _described(run, voice.model) | {"tokens": _style_tokens(voice)}
+            mean = voice.weights()
+            tokens = 0 if mean is None else mean.size(1)  # as many sliders has a page
+            return _described(run, voice.model) | {"tokens": tokens, "style": None if mean is None else mean.tolist()}
         translator = self.translators[run.name]
         best = translator.alignment_head
         crossing = [attention for attention in translator.model.attentions() if attention.kind == "cross"]
@@ -160,11 +162,6 @@ def _engine(name: str) -> EngineName:
 def _described(run: ServedRun, model: nn.Module) -> dict[str, Any]:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return {"name": run.name, "kind": run.kind, "source": run.source, "target": run.target, "parameters": parameters}
-
-
-def _style_tokens(voice: "Voice") -> int:
-    """Sliders that a page has for a voice: one for each style token."""
-    return 0 if voice.model.style is None else int(voice.model.style.mean.size(1))
 
 
 def _named(name: str, known: Mapping[str, Loaded]) -> Loaded:
