@@ -98,7 +98,7 @@ export default class SpeakTab {
     const { given } = this;
     const sum = [...given.values()].reduce((a, b) => a + b, 0);
     const count = this.voice.tokens ?? 0;
-    const heard = this.style?.weights ?? null;
+    const heard = this.style?.weights ?? this.voice.style ?? null;
     const free = Math.max(0, 1 - sum);
     const others = [...Array(count).keys()].filter((token) => !given.has(token));
     const base = others.map((token) => (heard ? mean(heard.map((head) => head[token])) : 1));
