@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[2]
-for folder in ("serve", "serve/browser", "look", "session", "speech"):  # where helpers are
+for folder in ("serve", "serve/browser", "look", "session"):  # where helpers are
     sys.path.append(str(TESTS / folder))
 
 from browsing import chromium  # noqa: E402

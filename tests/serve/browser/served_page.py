@@ -9,27 +9,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 from folders import SOURCES, make_run
 from live_server import LiveServer, live_server
 from playwright.sync_api import Browser, Page
+from small_runs import WORDS, make_voice
 
 from seq2see.serve.answers import Models
 from seq2see.serve.configuration import ServerConfig
 from seq2see.serve.requests import ServedRun
 from seq2see.session import Translator, load
-from seq2see.text import TokenizerConfig
 
-WORDS = TokenizerConfig(scheme="word", vocabulary=300, byte_fallback=False, min_frequency=1)
 TEXT = SOURCES[2]  # 우리는 어제 서울에 갔습니다 .
 OTHER = SOURCES[0]
-VOICE = {
-    "family": "tacotron",
-    **dict.fromkeys(("embedding", "encoder", "attention_width", "prenet", "postnet"), 8),
-    **{"bank": 3, "highways": 1, "filters": 4, "kernel": 5, "decoder": 12},
-    "style": {"tokens": 5, "heads": 2, "width": 8, "channels": [4, 4, 8], "summary": 8, "crop": 16},
-    "lessons": {"batch": 2, "valid": 1},
-}
 
 
 @dataclass
@@ -68,10 +59,21 @@ class ServedPage:
     browser: Browser
     folder: Path
 
+    usual: WatchedPage | None = None
+
     @contextmanager
     def opened(self, **context: Any) -> Iterator[WatchedPage]:
-        with watched(self.browser, self.live.url, **context) as page:
-            yield page
+        """A page that nobody has used; without wishes always the same one, cleaned up, which costs a third of a new one."""
+        if context or self.usual is None:
+            with watched(self.browser, self.live.url, **context) as page:
+                yield page
+            return
+        self.usual.page.goto(f"{self.live.url}/health")
+        self.usual.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        self.usual.problems.clear()
+        yield self.usual
+        self.usual.page.unroute_all()
+        self.usual.check()
 
     def ask(self, route: str, body: dict[str, Any]) -> Any:
         answer = self.live.client.post(f"/api/v1/{route}", json=body)
@@ -123,32 +125,11 @@ def serve_page(browser: Browser, folder: Path) -> Iterator[ServedPage]:
     training.mkdir(parents=True)
     (training / "config.json").write_text((folder / "rnnsearch" / "config.json").read_text())
     (training / "metrics.jsonl").write_text("".join(map(update_line, range(1, 4))) + validation_line(3))
-    runs = (*runs, ServedRun("voice", make_voice(folder), None, None, "voice"))
+    runs = (*runs, make_voice(folder))
     config = ServerConfig(runs, watch=(folder / "watched",))
     with live_server(config, partial(Models, runs, "torch")) as live:
-        yield ServedPage(live, browser, folder)
-
-
-def make_voice(folder: Path) -> Path:
-    """A voice of a few updates: it says nothing sensible, but everything about it is real."""
-    from seq2see.speech import audio
-    from seq2see.speech.training import new_config, train_voice
-    from seq2see.training.reporting import SilentReporter
-
-    time = np.arange(1600) / 16_000
-    lines = []
-    for word in ("ab", "ba", "abba", "baab"):
-        sound = np.concatenate([0.3 * np.sin(2 * np.pi * (200 if letter == "a" else 400) * time) for letter in word])
-        audio.write(folder / f"{word}.wav", sound.astype(np.float32), 16_000)
-        lines.append(f"{word}.wav\t{word}\n")
-    (folder / "tones.tsv").write_text("".join(lines))
-    settings = {
-        "data": {"train": [str(folder / "tones.tsv")]},
-        "model": VOICE,
-        "training": {"steps": 2, "validate_every": 2},
-    }
-    train_voice(new_config(settings), folder / "voice", SilentReporter())
-    return folder / "voice"
+        with watched(browser, live.url) as usual:
+            yield ServedPage(live, browser, folder, usual)
 
 
 def update_line(step: int) -> str:

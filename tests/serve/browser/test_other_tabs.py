@@ -52,6 +52,7 @@ def row_of_matrix(page: Page, row: int) -> dict[str, float]:
     return {"x": 20, "y": high - 8 - each * (rows - row) + each / 2}
 
 
+@pytest.mark.slow
 def test_rows_are_selected_with_shift_and_stand_in_the_address(site: ServedPage) -> None:
     with site.opened() as opened:
         page = opened.go(tab="look", text=TEXT, view="lines")
@@ -93,8 +94,15 @@ def test_what_if_shows_both_outputs_and_their_difference(site: ServedPage) -> No
         expect(page.locator(".edits li")).to_have_count(2)
         said = page.locator(".outcome dd").nth(1)
         expect(said).not_to_be_empty()
-        kept = "".join(said.evaluate("(one) => [...one.querySelectorAll('.diff')].map((d) => [...d.childNodes].filter((n) => n.nodeName !== 'DEL').map((n) => n.textContent).join('')).join('')"))
-        assert re.sub(r"\s+", " ", kept).strip() == changed["after"]["text"] or changed["after"]["text"] in said.inner_text()
+        kept = "".join(
+            said.evaluate(
+                "(one) => [...one.querySelectorAll('.diff')].map((d) => [...d.childNodes].filter((n) => n.nodeName !== 'DEL').map((n) => n.textContent).join('')).join('')"
+            )
+        )
+        assert (
+            re.sub(r"\s+", " ", kept).strip() == changed["after"]["text"]
+            or changed["after"]["text"] in said.inner_text()
+        )
         page.get_by_label("Remove scale #1=0").click()
         expect(page.locator(".edits li")).to_have_count(1)
         page.go_back()
@@ -131,6 +139,7 @@ def test_models_side_by_side_on_any_sentence(site: ServedPage) -> None:
         assert {"runs=rnnsearch", "runs=rnn"} <= set(re.split("[&#]", page.url))
 
 
+@pytest.mark.slow
 def test_one_pointer_lights_a_source_word_in_every_map(site: ServedPage) -> None:
     with site.opened() as opened:
         page = opened.go(tab="compare", text=TEXT, runs=["rnnsearch", "transformer"])
@@ -167,7 +176,7 @@ def test_the_beam_is_the_search_s_and_goes_on_from_a_candidate(site: ServedPage)
 # ----- Step
 
 
-@pytest.mark.parametrize("run", ["rnnsearch", "transformer"])
+@pytest.mark.parametrize("run", [pytest.param("rnnsearch", marks=pytest.mark.slow), "transformer"])
 def test_six_cards_with_the_model_s_numbers(site: ServedPage, run: str) -> None:
     answer = translated(site, run)
     body = {"run": run, "source": TEXT, "target_ids": answer["token_ids"], "step": 2}
@@ -246,12 +255,16 @@ def test_a_voice_speaks_in_a_style(site: ServedPage) -> None:
         assert asked == {"run": "voice", "text": "abba", "tokens": {"3": 0.8}}
         expect(page.locator(".takes li")).to_have_count(1)
         expect(page.locator(".takes li")).to_contain_text(f"{said['seconds']:.1f} s")
-        assert page.locator(".heat").first.evaluate("(one) => [one.width, one.height]") == [said["mel"]["frames"], said["mel"]["mels"]]
+        assert page.locator(".heat").first.evaluate("(one) => [one.width, one.height]") == [
+            said["mel"]["frames"],
+            said["mel"]["mels"],
+        ]
         data = json.loads(opened.exported("json"))
         assert data["style"]["weights"] == said["style"]["weights"]
         assert "tokens=3%3D0.8" in page.url
 
 
+@pytest.mark.slow
 def test_a_dropped_recording_sets_the_sliders(site: ServedPage) -> None:
     wav = (site.folder / "abba.wav").read_bytes()
     heard = site.live.client.post("/api/v1/style?run=voice", content=wav, headers={"Content-Type": "audio/wav"})

@@ -21,7 +21,9 @@ NODE = shutil.which("node")
 def exported(file: str, name: str) -> dict[str, object]:
     """What a module without imports exports, read by node."""
     code = f"import({str(PAGE / file)!r}).then((module) => console.log(JSON.stringify(module.{name})))"
-    done = subprocess.run([NODE or "node", "--input-type=module", "-e", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [NODE or "node", "--input-type=module", "-e", code], capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -43,7 +45,10 @@ def test_every_script_parses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_nothing_runs_text_and_nothing_is_fetched_from_elsewhere(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    found = re.findall(r"innerHTML|insertAdjacentHTML|\beval\b|new Function|document\.write|style=|srcdoc|on(?:click|load|error)=", text)
+    found = re.findall(
+        r"innerHTML|insertAdjacentHTML|\beval\b|new Function|document\.write|style=|srcdoc|on(?:click|load|error)=",
+        text,
+    )
     assert found == []
     assert [url for url in re.findall(r"https?:[^\"'` )]*", text) if url != "http://www.w3.org/2000/svg"] == []
     imports = re.findall(r'(?:^import .* from |import\()["`]([^"`]+)["`]', text, re.MULTILINE)

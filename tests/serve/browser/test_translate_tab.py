@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 from served_page import OTHER, TEXT, ServedPage
 
@@ -88,6 +89,7 @@ def test_a_word_of_ones_own_becomes_a_pin(site: ServedPage) -> None:
         assert page.locator(".output").inner_text().startswith(f"{start}teacher")
 
 
+@pytest.mark.slow
 def test_a_hypothesis_that_is_picked_is_shown_in_every_tab(site: ServedPage) -> None:
     answer = translated(site)
     with site.opened() as opened:
@@ -121,10 +123,14 @@ def test_the_words_that_were_looked_at_light_up(site: ServedPage) -> None:
         lit = page.locator(".behind mark")
         expect(lit.first).to_be_attached()
         strongest = max(range(5), key=lambda column: weights[0, column])
-        shares = {mark.inner_text(): float(mark.evaluate("(one) => one.style.getPropertyValue('--share')")) for mark in lit.all()}
+        shares = {
+            mark.inner_text(): float(mark.evaluate("(one) => one.style.getPropertyValue('--share')"))
+            for mark in lit.all()
+        }
         assert max(shares, key=shares.get) == TEXT.split()[strongest]
 
 
+@pytest.mark.slow
 def test_an_earlier_question_is_called_off(site: ServedPage) -> None:
     """What is shown is of the last text, however long the earlier one takes."""
     answer = translated(site, OTHER)

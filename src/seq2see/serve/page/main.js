@@ -68,6 +68,13 @@ function build() {
   return open();
 }
 
+/** What had the focus has it again. */
+async function rebuild() {
+  const focused = document.activeElement?.id;
+  await build();
+  if (focused) document.getElementById(focused)?.focus();
+}
+
 function mark() {
   const svg = makeSvg("svg", { viewBox: "0 0 20 20", width: 22, height: 22, "aria-hidden": "true", class: "mark" });
   const cells = [[0, 0, 1], [1, 0, 0.25], [2, 0, 0.12], [0, 1, 0.2], [1, 1, 0.35], [2, 1, 1], [0, 2, 0.12], [1, 2, 1], [2, 2, 0.3]];
@@ -188,10 +195,7 @@ function tellConnection(state) {
 store.subscribe((changed) => {
   if (changed.includes("theme")) useTheme(store.get("theme"));
   if (changed.includes("lang") || changed.includes("theme")) {
-    const focused = document.activeElement?.id;
-    speak()
-      .then(build)
-      .then(() => focused && document.getElementById(focused)?.focus());
+    speak().then(rebuild);
     return;
   }
   if (changed.includes("run")) {
@@ -230,7 +234,7 @@ async function start() {
     panel?.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));
     return;
   }
-  await build();
+  await rebuild();
   if (!context.runs.length) setTimeout(start, EVERY);
 }
 
