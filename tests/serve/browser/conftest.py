@@ -14,7 +14,6 @@ from browsing import chromium  # noqa: E402
 from playwright.sync_api import Browser, expect  # noqa: E402
 from served_page import ServedPage, serve_page  # noqa: E402
 
-
 expect.set_options(timeout=20_000)  # a machine under load is no reason to fail
 
 

@@ -63,7 +63,7 @@ class ServedPage:
 
     @contextmanager
     def opened(self, **context: Any) -> Iterator[WatchedPage]:
-        """A page that nobody has used; without wishes always the same one, cleaned up, which costs a third of a new one."""
+        """A page that nobody has used; without wishes it is always the same one, cleaned up, which is cheaper."""
         if context or self.usual is None:
             with watched(self.browser, self.live.url, **context) as page:
                 yield page
@@ -127,9 +127,8 @@ def serve_page(browser: Browser, folder: Path) -> Iterator[ServedPage]:
     (training / "metrics.jsonl").write_text("".join(map(update_line, range(1, 4))) + validation_line(3))
     runs = (*runs, make_voice(folder))
     config = ServerConfig(runs, watch=(folder / "watched",))
-    with live_server(config, partial(Models, runs, "torch")) as live:
-        with watched(browser, live.url) as usual:
-            yield ServedPage(live, browser, folder, usual)
+    with live_server(config, partial(Models, runs, "torch")) as live, watched(browser, live.url) as usual:
+        yield ServedPage(live, browser, folder, usual)
 
 
 def update_line(step: int) -> str:

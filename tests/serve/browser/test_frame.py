@@ -1,4 +1,4 @@
-"""The frame of the page: tabs, languages, colours, keys, addresses; inert texts, the policy, no other host, a server that goes."""
+"""The frame of the page: tabs, languages, colours, keys, addresses; inert texts, the policy, a server that goes."""
 
 import gzip
 import json
@@ -28,6 +28,13 @@ SETTLED = {
     "training": ".chart svg",
     "speak": ".token-row",
 }
+
+
+TYPE = """(text) => {
+  const field = document.querySelector('.field input');
+  field.value = text;
+  field.dispatchEvent(new Event('input'));
+}"""
 
 
 def settled(page: Page, tab: str) -> None:
@@ -158,10 +165,7 @@ def test_hostile_texts_are_inert(site: ServedPage) -> None:
         settled(page, "compare")
         before = page.evaluate("document.querySelectorAll('*').length")
         for text in SCRIPTS:
-            page.evaluate(
-                "(text) => { const field = document.querySelector('.field input'); field.value = text; field.dispatchEvent(new Event('input')); }",
-                text,
-            )
+            page.evaluate(TYPE, text)
         page.wait_for_timeout(400)
         assert (
             page.evaluate(

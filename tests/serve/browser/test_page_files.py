@@ -66,7 +66,7 @@ def test_both_languages_say_everything_and_nothing_is_left_over() -> None:
         assert sorted(re.findall(r"\{\w+\}", english)) == sorted(re.findall(r"\{\w+\}", korean)), key
     code = "".join(script.read_text(encoding="utf-8") for script in PAGE.glob("*.js") if script.name != "texts.js")
     asked = set(re.findall(r'\bt\("([\w.]+)"', code)) | set(re.findall(r'"(keys\.\w+)"', code))
-    stems = {stem for stem in re.findall(r"\bt\(`([\w.]+)\$\{", code)}
+    stems = set(re.findall(r"\bt\(`([\w.]+)\$\{", code))
     assert asked - set(texts) == set()
     unused = [key for key in texts if key not in asked and not any(key.startswith(stem) for stem in stems)]
     assert unused == []
