@@ -144,8 +144,8 @@ def search_config(options: SearchOptions) -> SearchConfig:
 
 
 def session_request(job: TextJob) -> Request:
-    pairs = dict(job.required)
-    required = pairs if any(pairs) else tuple(target for _, target in job.required)
+    in_pairs = any(source for source, _ in job.required)
+    required = dict(job.required) if in_pairs else [phrase for _, phrase in job.required]
     request = make_glossary(required, job.forbidden, job.prefix).request(job.text, job.number)
     return replace(request, prefix_ids=job.prefix_ids)
 

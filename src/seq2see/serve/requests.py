@@ -23,6 +23,7 @@ MOST_EDITS = 100
 WAV_BYTES = 2 * 2**20
 
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+ShortText = Annotated[str, Field(max_length=5_000)]  # of a question that one model process answers in one go
 Phrase = Annotated[str, Field(min_length=1, max_length=1_000)]
 RunName = Annotated[str, Field(min_length=1, max_length=200, description="a run by its name, as `GET runs` lists it")]
 PieceId = Annotated[int, Field(ge=3, lt=2**31)]  # a word of the vocabulary; marks are never said by rule
@@ -173,7 +174,7 @@ class BeamRequest(ApiBody):
     """Every candidate of a beam search, and what became of it."""
 
     run: RunName
-    text: Text
+    text: ShortText
     beam: int = Field(5, ge=1, le=MOST_BEAMS)
     nbest: Beam | None = Field(None, description="hypotheses given back; as many as the beam, if none is named")
     prefix_ids: TargetIds = Field((), description="the pieces that the search goes on from")
@@ -198,7 +199,7 @@ class CompareRequest(ApiBody):
     """One text, several runs: their translations, and their maps at word level."""
 
     runs: Annotated[tuple[RunName, ...], Field(min_length=1, max_length=4)]
-    text: Text
+    text: ShortText
     beam: Beam | None = None
 
 
