@@ -109,11 +109,9 @@ def test_a_field_of_any_type_is_read_or_refused(data: st.DataObject) -> None:
     content = json.dumps({**fields, name: data.draw(VALUES)}).encode(errors="surrogatepass")
     try:
         asked = read(content, kind)
-    except ConfigError as error:
-        assert "\n" not in str(error)
-    else:
-        json.dumps(asked.model_dump(mode="json"), allow_nan=False)
-        hash(asked) if kind is BeamRequest else None
+    except ConfigError:
+        return
+    json.dumps(asked.model_dump(mode="json"), allow_nan=False)
 
 
 def test_a_list_of_texts_becomes_numbered_jobs_that_share_their_constraints() -> None:
