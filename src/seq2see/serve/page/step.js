@@ -1,6 +1,7 @@
 // Step: one piece of the translation, from the query to the word, in the model's own numbers.
 import { clamp, make } from "/view/dom.js";
 import { shade, whenThemeChanges } from "/view/theme.js";
+import { say } from "/view/wording.js";
 import { Latest, isAbort } from "/page/api.js";
 import { button, card, empty, fault, iconButton, note, number, percent, table } from "/page/parts.js";
 import { Sentence } from "/page/sentence.js";
@@ -118,8 +119,8 @@ export default class StepTab {
     const allowed = look.allowed.filter(Boolean).length;
     const maskNote = allowed === look.allowed.length ? t("step.mask.all") : t("step.mask.some", { count: allowed, all: look.allowed.length });
     return [
-      stepCard(1, t("step.query"), t("step.query.side"), note(look.query_meaning), vector(look.query), digits(look.query)),
-      stepCard(2, t("step.keys"), side, note(look.keys_meaning), vectors(look.tokens, look.keys)),
+      stepCard(1, t("step.query"), t("step.query.side"), note(meaningOf(look.query_meaning)), vector(look.query), digits(look.query)),
+      stepCard(2, t("step.keys"), side, note(say(look.keys_meaning)), vectors(look.tokens, look.keys)),
       stepCard(3, t("step.scores"), "", formula(look.score), bars(look.tokens, look.scores, { digits: 3, signed: true })),
       stepCard(4, t("step.mask"), "", note(maskNote), mask(look)),
       this.weightsCard(look),
@@ -162,6 +163,12 @@ export default class StepTab {
     const rows = look ? look.tokens.map((token, place) => [token, look.scores[place] ?? "", look.allowed[place], look.weights[place]]) : walk.choices.map((one) => [one.token, one.logit, "", one.probability]);
     return { name: `step-${walk.step}`, title: `${walk.step} / ${walk.steps}: ${walk.target.token}`, data: walk, rows: [look ? ["token", "score", "allowed", "weight"] : ["token", "logit", "", "probability"], ...rows] };
   }
+}
+
+/** Of several heads the query is projected first: `W_Q x: ...`. */
+function meaningOf(text) {
+  const [, projected, rest] = text.match(/^(W_Q x: )?(.*)$/s);
+  return (projected ?? "") + say(rest);
 }
 
 function stepCard(place, title, side, ...inside) {
@@ -228,7 +235,7 @@ function formula({ name, text, paper }) {
 
 /** What the letters of a formula stand for. */
 function parts({ parts: named }) {
-  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, meaning, make("span", { class: "digits" }, written(value))]);
+  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, say(meaning), make("span", { class: "digits" }, written(value))]);
   return table([[t("step.symbol"), t("step.meaning"), t("step.value")], ...rows], { class: "scroll wrap", tabindex: 0 });
 }
 
