@@ -134,7 +134,7 @@ export default class TranslateTab {
     let texts = [];
     try {
       const { validations } = await this.api.get(`runs/${encodeURIComponent(run.name)}/metrics?points=1`, { patient: false });
-      texts = (validations.findLast((one) => one.samples?.length)?.samples ?? []).map(([source]) => source);
+      texts = [...new Set((validations.findLast((one) => one.samples?.length)?.samples ?? []).map(([source]) => source))];
     } catch {
       return; // the page does without
     }
