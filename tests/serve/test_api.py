@@ -172,7 +172,7 @@ def test_runs_are_listed_with_those_in_progress(live: LiveServer, folder: Path) 
 
 def test_maps_and_evaluations_of_a_run(live: LiveServer, folder: Path) -> None:
     assert get(live, "runs/new/maps") == []
-    kept = {"step": 1, "source": "a", "target": "b", "map": {"cells": []}}
+    kept = {"step": 1, "number": 1, "every": 1, "source": "a", "target": "b", "map": {"cells": []}}
     (folder / "watched" / "new" / VALIDATION_MAPS).write_text(json.dumps(kept) + "\n")
     assert get(live, "runs/new/maps") == [kept]
     assert get(live, "runs/look/evaluations") == []

@@ -17,10 +17,10 @@ from seq2see.serve.run_metrics import (
     RunStates,
     UpdateLine,
     decimate,
-    maps_answer,
     metrics_answer,
     read_metrics,
     stored_evaluations,
+    stored_maps,
     watched_runs,
 )
 
@@ -163,10 +163,10 @@ def test_runs_below_a_watched_folder_are_found_by_their_paths(tmp_path: Path, ru
 
 
 def test_maps_are_served_as_training_packed_them(run: Path) -> None:
-    assert maps_answer(run) == []
-    kept = [{"step": step, "source": "a", "target": "b", "map": {"cells": []}} for step in (1, 2)]
+    assert stored_maps(run) == []
+    kept = [{"step": step, "number": step, "every": 1, "source": "a", "map": {"cells": []}} for step in (1, 2)]
     (run / VALIDATION_MAPS).write_text("".join(json.dumps(entry) + "\n" for entry in kept) + '{"step": 3, "ma')
-    assert maps_answer(run) == kept
+    assert stored_maps(run) == kept
 
 
 def test_evaluations_are_kept_by_their_test_set_the_newest_first(run: Path) -> None:

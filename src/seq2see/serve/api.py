@@ -39,9 +39,9 @@ from seq2see.serve.requests import (
 from seq2see.serve.run_metrics import (
     MOST_POINTS,
     RunStates,
-    maps_answer,
     metrics_answer,
     stored_evaluations,
+    stored_maps,
     watched_runs,
 )
 
@@ -87,7 +87,7 @@ class Api:
 
     async def maps(self, name: str) -> Response:
         """What the run looked at in one fixed sentence, at each validation."""
-        return JsonAnswer(await asyncio.to_thread(maps_answer, await self._folder(name)))
+        return JsonAnswer(await asyncio.to_thread(stored_maps, await self._folder(name)))
 
     async def evaluations(self, name: str) -> Response:
         """What `seq2see evaluate` found, test set by test set."""

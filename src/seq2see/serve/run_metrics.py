@@ -16,8 +16,9 @@ from pydantic_core import from_json
 
 from seq2see import atomic
 from seq2see.runs.commit import MANIFEST, place_of
-from seq2see.runs.config import CONFIG, METRICS, VALIDATION_MAPS, VOICE
+from seq2see.runs.config import CONFIG, METRICS, VOICE
 from seq2see.runs.evaluations import read_evaluations
+from seq2see.training.validation_maps import read_validation_maps
 
 MOST_POINTS = 5_000
 _MOST_BYTES = 64 * 2**20  # that one answer reads
@@ -206,13 +207,9 @@ def metrics_answer(path: Path, after: int, inode: int | None, points: int) -> di
     }
 
 
-def maps_answer(path: Path) -> list[dict[str, Any]]:
+def stored_maps(path: Path) -> list[dict[str, Any]]:
     """The map of one validation sentence at each validation, as training packed it."""
-    try:
-        content = atomic.read_file(path / VALIDATION_MAPS, _MOST_BYTES)
-    except (OSError, ValueError):
-        return []
-    return [_finite(entry) for entry in _parsed_lines(content) if isinstance(entry.get("map"), dict)]
+    return [_finite(entry) for entry in read_validation_maps(path)]
 
 
 def stored_evaluations(path: Path) -> list[dict[str, Any]]:

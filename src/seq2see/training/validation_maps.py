@@ -22,7 +22,7 @@ class ValidationMaps:
 
     def __init__(self, folder: Path, step: int) -> None:
         self.path = folder / VALIDATION_MAPS
-        before = _read(self.path)
+        before = read_validation_maps(folder)
         self._entries = [entry for entry in before if entry["step"] <= step]
         self._every = max((entry["every"] for entry in self._entries), default=1)
         if len(self._entries) < len(before) or (self.path.exists() and not self._entries):
@@ -50,10 +50,10 @@ class ValidationMaps:
         atomic.write_file(self.path, b"".join(map(_line, self._entries)))
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    """The whole lines; what was being written when the power went is left out."""
+def read_validation_maps(folder: Path) -> list[dict[str, Any]]:
+    """What a run folder holds; the line that was being written when the power went is left out."""
     try:
-        content = atomic.read_file(path, _MOST_BYTES)
+        content = atomic.read_file(folder / VALIDATION_MAPS, _MOST_BYTES)
     except (OSError, ValueError):
         return []
     entries = []
@@ -62,7 +62,9 @@ def _read(path: Path) -> list[dict[str, Any]]:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(entry, dict) and all(isinstance(entry.get(name), int) for name in ("step", "number", "every")):
+        if not isinstance(entry, dict) or not isinstance(entry.get("map"), dict):
+            continue
+        if all(isinstance(entry.get(name), int) for name in ("step", "number", "every")):
             entries.append(entry)
     return entries
 
