@@ -12,7 +12,6 @@ from seq2see.formats.documents.frame import Frame, framed
 from seq2see.serve.markup import HtmlText
 from seq2see.serve.pool import DEADLINE, Pool
 from seq2see.serve.queue import Lane
-from seq2see.serve.refusal import Refusal
 from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
 
 TextForm = Literal["text", "html"]
@@ -56,8 +55,6 @@ async def _translate_plain(
     answers = await pool.translate(run.name, jobs, search, lane=lane, seconds=seconds) if jobs else []
     said: dict[str, list[str]] = {}
     for line, answer in zip(lines, answers, strict=True):
-        if "error" in answer:
-            raise Refusal(str(answer["error"]))
         said[line] = [answer["text"], *(other["text"] for other in answer.get("nbest", ())[1:])]
     return [_filled(frame, said, alternatives) for frame in frames]
 
