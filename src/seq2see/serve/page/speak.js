@@ -35,7 +35,7 @@ export default class SpeakTab {
     for (const name of ["dragover", "dragleave", "drop"]) this.drop.addEventListener(name, (event) => this.dragged(event));
     this.list = make("ul", { class: "takes" });
     this.shownPlace = make("div", { class: "stack" });
-    const head = card(t("speak.text"), [this.voicePlace], field(t("speak.text"), this.text), make("div", { class: "card-foot" }, button(t("speak.speak"), () => this.speak(), { class: "primary", id: "speak-now" })), this.fault);
+    const head = card(t("tab.speak"), [this.voicePlace], field(t("speak.text"), this.text), make("div", { class: "card-foot" }, button(t("speak.speak"), () => this.speak(), { class: "primary", id: "speak-now" })), this.fault);
     this.styleCard = card(t("speak.style"), [this.styleName, button(t("speak.reset"), () => this.reset())], this.tokens, this.bar, this.rest, this.drop);
     this.takesCard = card(t("speak.takes"), [], this.list);
     this.none = make("div", { class: "card" }, empty(t("speak.none")));
@@ -167,7 +167,7 @@ export default class SpeakTab {
     try {
       const body = { run: this.voice.name, text, tokens, ...(this.style ? { style: this.style.id } : {}) };
       const spoken = await this.asking.run((signal) => this.api.post("speak", body, { signal }));
-      const sound = await this.asking.run((signal) => fetch(spoken.audio, { signal }).then((answer) => answer.blob()));
+      const sound = await this.asking.run((signal) => this.api.fetch(spoken.audio, { method: "GET" }, signal).then((answer) => answer.blob()));
       this.take({ ...spoken, sound, number: (this.takes[0]?.number ?? 0) + 1 });
       this.fault.replaceChildren();
     } catch (error) {
