@@ -23,17 +23,17 @@ test: check
 test-slow: install
 	$(BIN)/python -m pytest -m slow -rA
 
-# What the demo and its page need: the package, its own dependencies, the server.
+# What the demo needs: the package, its own dependencies, and the server that its last line starts.
 # torch comes first and alone: a package that asks for "torch" would otherwise pull a newer build with CUDA.
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) -e '.[serve]'
+	$(PIP) -e ".[serve]"
 	touch $@
 
 # Everything that the package, its tests and its benchmarks use, on top of that and in the same environment.
 $(VENV)/.installed: $(VENV)/.core
-	$(PIP) -e '.[plot,fast,speech,tensorboard,dev]'
+	$(PIP) -e '.[plot,fast,speech,tensorboard,serve,metrics,dev]'
 	touch $@
 
 clean:

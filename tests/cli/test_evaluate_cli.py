@@ -12,6 +12,7 @@ from sacrebleu.metrics import BLEU
 
 from seq2see.cli import main
 from seq2see.corpora import examples
+from seq2see.runs.evaluations import read_evaluations
 from seq2see.runs.folder import load_run
 from seq2see.training.translation import translate
 
@@ -134,6 +135,18 @@ def test_a_run_is_scored_on_the_unseen_split(copy_run: Path, folder: Path, capsy
     assert found["system"] == str(copy_run)
     assert seq2see("evaluate", *words, "--by-length") == 0
     assert str(copy_run) in capsys.readouterr().out
+
+
+def test_an_evaluation_is_kept_with_its_run(copy_run: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "pairs.tsv").write_text("a b\ta b\nb a c\tb a c\n", encoding="utf-8")
+    words = (str(copy_run), "pairs.tsv", "--metric", "chrf", "--beam", "1")
+    told(capsys, *words, "--limit", "1")  # a part of a test set is no result to keep
+    told(capsys, *words, "--with", str(copy_run))
+    assert read_evaluations(copy_run) == []
+    found = told(capsys, *words)
+    (kept,) = read_evaluations(copy_run)
+    assert (kept["scores"], kept["test"]) == (found["scores"], "pairs.tsv")
+    assert [one["source"] for bucket in kept["worst"] for one in bucket]
 
 
 def test_workers_and_ensembles_say_the_same(copy_run: Path, capsys: pytest.CaptureFixture[str]) -> None:

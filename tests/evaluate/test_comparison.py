@@ -18,6 +18,7 @@ from seq2see.evaluate import (
     references_of,
     sentence_chrf,
 )
+from seq2see.evaluate.evaluation import worst_by_length
 from seq2see.report.tables import show_comparison, show_evaluation, verdict
 
 PLAN = Resampling(resamples=200, trials=200)
@@ -191,3 +192,28 @@ def test_wrong_numbers_of_outputs_are_refused() -> None:
         EvaluationSettings(metrics=("bleu", "bleu"))
     with pytest.raises(ConfigError, match="at least one"):
         EvaluationSettings(metrics=())
+
+
+def test_each_side_of_a_comparison_is_its_own_evaluation() -> None:
+    comparison = compare_outputs(MIXED, GOOD, TEST, QUICK, systems=("mixed", "good"))
+    alone = evaluate_outputs(MIXED, TEST, QUICK, system="mixed")
+    found = comparison.evaluation("a")
+    assert (found.system, found.test, found.sentences) == ("mixed", "phrases", len(TEST))
+    assert [score.value for score in found.scores] == [score.value for score in alone.scores]
+    assert [row.score for row in found.by_length.rows] == [row.score for row in alone.by_length.rows]
+    assert comparison.evaluation("b").system == "good"
+
+
+def test_the_worst_sentences_of_each_length_come_first() -> None:
+    found = evaluate_outputs(MIXED, TEST, QUICK)
+    worst = worst_by_length(MIXED, TEST, found.by_length, most=3)
+    assert [len(bucket) for bucket in worst] == [min(3, row.sentences) for row in found.by_length.rows]
+    for bucket, row in zip(worst, found.by_length.rows, strict=True):
+        assert [one["chrf"] for one in bucket] == sorted(one["chrf"] for one in bucket)
+        for one in bucket:
+            place = TEST.sources.index(one["source"])
+            assert (one["reference"], one["output"]) == (TEST.references[place], MIXED[place])
+            length = len(one["source"].split())
+            assert row.bucket.low <= length
+            assert row.bucket.high is None or length <= row.bucket.high
+            assert one["chrf"] == sentence_chrf(one["output"], one["reference"])

@@ -31,6 +31,7 @@ FOUND = [
     ("{\\an8}<v Roger Bingham>Hi <00:01.000>you", "{\\an8}|<v Roger Bingham>|<00:01.000>"),
     ("&amp; &#39; &#x2019; \\n \\t \\\" \\u00e9 \\\\", '&amp;|&#39;|&#x2019;|\\n|\\t|\\"|\\u00e9|\\\\'),
     ("See https://example.org/a_(b)?c=%20d, www.a.org.", "https://example.org/a_(b)?c=%20d|www.a.org"),
+    ("[X0X] files in [X15X], [x0x] [XX] [X1]", ["[X0X]", "[X15X]"]),
     ("https://example.org에서 me@example.org로", ["https://example.org", "me@example.org"]),
 ]  # fmt: skip
 PROSE = [
@@ -42,6 +43,7 @@ PROSE = [
     "me @ home, a@b",
     "한국어 문장입니다. 日本語。",
     "C:\\Program",
+    "[X] marks it, X0X [0] [Xenon]",
 ]
 
 
@@ -192,3 +194,10 @@ def test_time_grows_with_the_length_and_no_faster(seed):
     seconds(1000)
     short = min(seconds(5_000) for _ in range(2))
     assert seconds(40_000) < 8 * short * 4 + 0.5  # quadratic would be 64 times as long
+
+
+@pytest.mark.parametrize("translation", ["files in", "[ x0x ] files [X15X]", "[X0X] [X0X] files", "X0X files ［X15X］"])
+def test_what_weblate_puts_in_comes_back(translation):
+    """Weblate finds its own marks by a regular expression, and they have to be spelled as it sent them."""
+    source = "[X0X] files in [X15X]"
+    assert Counter(placeholders(repaired(source, translation))) == Counter(["[X0X]", "[X15X]"])

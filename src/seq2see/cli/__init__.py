@@ -16,6 +16,7 @@ from seq2see.cli import (
     evaluate,
     explain,
     look,
+    serve,
     speak,
     style,
     train,
@@ -45,6 +46,7 @@ app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("compare", cls=Command)(compare.compare)
 app.command("speak", cls=Command)(speak.speak)
 app.command("style", cls=Command)(style.show_style)
+app.command("serve", cls=Command)(serve.serve)
 app.command("data", cls=Command)(data.data)
 app.command("verify-resume", cls=Command)(verify_resume.verify_resume)
 app.command("doctor", cls=Command)(doctor.doctor)

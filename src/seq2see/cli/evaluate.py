@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seq2see.cli.shell.checking import check_pairs, check_run
+from seq2see.cli.shell.messages import say
 from seq2see.cli.shell.options import (
     AsJson,
     Beam,
@@ -29,10 +30,10 @@ from seq2see.cli.shell.options import (
     Workers,
 )
 from seq2see.cli.shell.search import read_search
-from seq2see.errors import ConfigError, RunError
+from seq2see.errors import ConfigError, RunError, Seq2SeeError
 
 if TYPE_CHECKING:
-    from seq2see.evaluate import EvaluationSettings, References
+    from seq2see.evaluate import Evaluation, EvaluationSettings, References
     from seq2see.search import SearchConfig
 
 
@@ -135,6 +136,8 @@ def evaluate(
             outputs, test, settings, system=name, counting=lambda what: progress.counting(what, len(test))
         )
     evaluation = replace(evaluation, command=command())
+    if len(runs) == 1 and limit is None:
+        _keep(Path(runs[0]), evaluation, outputs, test)
     if as_json:
         fields = evaluation.as_dict()
         print_json(fields if by_length else {key: value for key, value in fields.items() if key != "by_length"})
@@ -142,6 +145,18 @@ def evaluate(
     from seq2see.report.tables import show_evaluation
 
     print_table(show_evaluation(evaluation, lengths=by_length))
+
+
+def _keep(run: Path, evaluation: "Evaluation", outputs: Sequence[str], test: "References") -> None:
+    """In the run folder, where a page finds it; one that cannot be written to is no reason to fail."""
+    from seq2see.evaluate.evaluation import worst_by_length
+    from seq2see.runs.evaluations import keep_evaluation
+
+    worst = worst_by_length(outputs, test, evaluation.by_length)
+    try:
+        keep_evaluation(run, evaluation.as_dict() | {"worst": worst})
+    except Seq2SeeError as error:
+        say(f"the evaluation could not be kept with the run: {error}")
 
 
 def _sides(words: list[str], also: list[str], hypotheses: str | None) -> tuple[list[str], list[str]]:

@@ -14,7 +14,8 @@ from seq2see.corpora import Example
 from seq2see.demo.corpus import crossings
 from seq2see.demo.plan import CORPUS, EDGES, FAMILIES, LONG, Family, Plan
 from seq2see.evaluate import Comparison, EvaluationSettings, PairedTests, compare_outputs, references_of
-from seq2see.evaluate.compare import ComparedSentence, LengthContrast
+from seq2see.evaluate.compare import ComparedSentence, LengthContrast, Which
+from seq2see.evaluate.evaluation import worst_by_length
 from seq2see.evaluate.length import LengthScore
 from seq2see.look.draw.page import PageExample as Shown
 from seq2see.look.draw.page import write_page
@@ -22,9 +23,11 @@ from seq2see.models import parameters
 from seq2see.report.chart import LengthChart
 from seq2see.report.page import ResultsReport, environment, is_number, read_metrics, read_training, report
 from seq2see.report.tables import show_lengths
+from seq2see.runs.evaluations import keep_evaluation
 from seq2see.session import Translation, Translator, load
 
 _READABLE = range(5, 9)  # source words of the sentence whose map is drawn
+_SYSTEMS: dict[Family, Which] = {"rnn": "a", "rnnsearch": "b"}
 _DESCRIPTIONS: dict[Family, str] = {
     "rnn": "one vector has to hold the whole sentence (Sutskever 2014, Cho 2014)",
     "rnnsearch": "looks back at the source before every word (Bahdanau 2014)",
@@ -74,8 +77,13 @@ def find(plan: Plan, test: Sequence[Example]) -> Findings:
         return compare_outputs(outputs["rnn"], outputs["rnnsearch"], references, settings, systems=("rnn", "rnnsearch"))
 
     trained = {family: _trained(plan.run(family), translators[family]) for family in FAMILIES}
+    comparison = compared(EDGES)
+    for family, which in _SYSTEMS.items():  # for `seq2see serve`, which shows them side by side
+        evaluation = comparison.evaluation(which)
+        worst = worst_by_length(outputs[family], references, evaluation.by_length)
+        keep_evaluation(plan.run(family), evaluation.as_dict() | {"worst": worst})
     return Findings(
-        trained, compared(EDGES), compared((LONG - 1,)).by_length, choose_sentence(test, translations["rnnsearch"])
+        trained, comparison, compared((LONG - 1,)).by_length, choose_sentence(test, translations["rnnsearch"])
     )
 
 

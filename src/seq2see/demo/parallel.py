@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
+from seq2see.processes import interrupts_blocked
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
-from seq2see.session.processes import interrupts_blocked
 from seq2see.training.loop import Update, Validation
 from seq2see.training.reporting import Speed
 

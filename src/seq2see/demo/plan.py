@@ -42,7 +42,6 @@ _MODELS: dict[Family, dict[str, Any]] = {
     "rnn": {"embedding": 64, "hidden": 100, "dropout": 0.0, "encoder": _ENCODER},
     "rnnsearch": {"embedding": 64, "hidden": 96, "readout": 96, "dropout": 0.0, "encoder": _ENCODER},
 }
-_LANGUAGES = {"source_language": "ko", "target_language": "en"}
 _TOKENIZER = {"scheme": "word", "vocabulary": 6000, "byte_fallback": False}
 
 
@@ -79,7 +78,12 @@ class Plan:
         """As a recipe has them."""
         length = {"steps": _UPDATES[family]} if self.seconds is None else {"time_limit": self.seconds, "epochs": _NEVER}
         return {
-            "data": {"train": [str(self.training_pairs)], "valid_pairs": 200} | _LANGUAGES,
+            "data": {
+                "train": [str(self.training_pairs)],
+                "valid_pairs": 200,
+                "source_language": "ko",  # what `seq2see serve` tells other programs
+                "target_language": "en",
+            },
             "tokenizer": _TOKENIZER,
             "model": merge({"family": family, "size": "tiny"}, _MODELS[family]),
             "training": _TRAINING | {"seed": self.seed} | length,

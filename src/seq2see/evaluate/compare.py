@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from seq2see.evaluate.evaluation import (
     Counting,
+    Evaluation,
     EvaluationSettings,
     LengthTable,
     Score,
@@ -144,6 +145,12 @@ class Comparison:
         a = sum(sentence.gain < 0 for sentence in self.sentences)
         b = sum(sentence.gain > 0 for sentence in self.sentences)
         return {"a": a, "equal": len(self.sentences) - a - b, "b": b}
+
+    def evaluation(self, which: Which) -> Evaluation:
+        """One of the two by itself."""
+        scores = tuple(contrast.a if which == "a" else contrast.b for contrast in self.contrasts)
+        name, table = (self.a, self.by_length.a) if which == "a" else (self.b, self.by_length.b)
+        return Evaluation(name, self.test, len(self.sentences), scores, table, self.notes, self.command)
 
     def as_dict(self, most: int = 5) -> dict[str, Any]:
         return {

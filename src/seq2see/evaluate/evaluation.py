@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from seq2see.errors import ConfigError, ShapeError
 from seq2see.evaluate import script
 from seq2see.evaluate.length import Lengths, LengthScore, Side, measure_lengths, score_by_length
 from seq2see.evaluate.metrics import Advance, Metric, Name, Tokenize, Values, make_metric
 from seq2see.evaluate.resampling import Interval, Resampling, bootstrap_interval
+from seq2see.evaluate.scores import sentence_chrf
 from seq2see.evaluate.testset import References
 
+_MOST_RANKED = 2_000  # sentences of which the worst are looked for
 FEW = 30  # sentences; below, an interval is not to be trusted
 
 Counting = Callable[[str], Advance]
@@ -116,6 +121,20 @@ class Evaluation:
             "notes": list(self.notes),
             "command": self.command,
         }
+
+
+def worst_by_length(
+    outputs: Sequence[str], test: References, table: LengthTable, most: int = 5
+) -> list[list[dict[str, Any]]]:
+    """For each bucket of the table its worst sentences by chrF, the worst first; of a large test set its first part."""
+    sides = test.sources if table.side == "source" else test.references
+    lengths = measure_lengths(sides[:_MOST_RANKED], table.side).values
+    scored: list[dict[str, Any]] = [
+        {"source": source, "reference": reference, "output": output, "chrf": sentence_chrf(output, reference)}
+        for source, reference, output in islice(zip(test.sources, test.references, outputs, strict=True), _MOST_RANKED)
+    ]
+    places = [np.flatnonzero(row.bucket.holds(lengths)).tolist() for row in table.rows]
+    return [sorted((scored[place] for place in bucket), key=lambda one: one["chrf"])[:most] for bucket in places]
 
 
 def interval_dict(interval: Interval | None) -> dict[str, float | None]:

@@ -31,9 +31,9 @@ from seq2see.report.numbers import (
     score_text,
 )
 from seq2see.report.tables import verdict
+from seq2see.runs.config import METRICS
 from seq2see.visible import visible
 
-METRICS = "metrics.jsonl"
 _LARGEST_FLOAT = 1e300  # a whole number can be larger, but no float
 _POINTS = 400  # of a curve; more than a screen can show
 _COLOURS = 4

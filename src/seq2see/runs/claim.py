@@ -14,7 +14,7 @@ from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs import checkpoint, folder
 from seq2see.runs.commit import recover
-from seq2see.runs.config import TAKEN
+from seq2see.runs.config import METRICS, TAKEN, VALIDATION_MAPS
 from seq2see.runs.inputs import INPUTS
 
 _LOCK = ".lock"
@@ -22,7 +22,8 @@ _BEGUN = (*folder.TOKENIZERS, folder.LETTERS, INPUTS, ".*.tmp")  # written befor
 _WRITTEN = (
     *_BEGUN,
     folder.CONFIG,
-    "metrics.jsonl",
+    METRICS,
+    VALIDATION_MAPS,
     "data/train",
     "data/valid",
     *(f"data/{name}.{kind}" for name in ("train", "test", "reference") for kind in ("npy", "json")),

@@ -16,7 +16,7 @@ from seq2see.settings import setting_error
 from seq2see.text import NormalForm, PairTokenizerConfig
 
 VERSION = 1  # of the run folder; a newer one is refused
-CONFIG = "config.json"
+CONFIG, METRICS, VALIDATION_MAPS = "config.json", "metrics.jsonl", "validation_maps.jsonl"
 VOICE = "tacotron"  # the family whose run folder is of its own kind: seq2see.speech.training
 NOT_A_RUN = f"not a run folder (it has no {CONFIG}); `seq2see train` makes one"
 TAKEN = "already holds a run; go on with it by --resume, or choose another --out"

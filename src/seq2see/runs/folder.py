@@ -5,7 +5,9 @@ tokenizer.source.json    how text becomes pieces
 tokenizer.target.json
 model.safetensors        the weights
 manifest.json            SHA-256 of the files above; written last, so a folder that has it is complete
-metrics.jsonl            a line for each update and validation
+metrics.jsonl            a line for each update and validation, with three sentences and what it made of them
+validation_maps.jsonl    what it looked at in one of them, at each validation
+evaluations/             what `seq2see evaluate` found, test set by test set
 checkpoints/             the state of training
 data/                    the pairs as ids; can be deleted when training is over
 inputs.json              which data files it learns from: place, size, SHA-256

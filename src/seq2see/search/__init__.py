@@ -14,10 +14,11 @@ from seq2see.search.consensus import Consensus, minimum_bayes_risk
 from seq2see.search.hypothesis import Considered, Fate, Hypothesis, Result
 from seq2see.search.loop import greedy, length_limits, search
 from seq2see.search.scoring import attainable, coverage_penalty, length_penalty
-from seq2see.search.steps import AttendingStep, Covered, Step, covering, ensemble, seen
+from seq2see.search.steps import AttendingStep, Cancelled, Covered, Step, covering, ensemble, seen
 
 __all__ = [
     "AttendingStep",
+    "Cancelled",
     "Consensus",
     "Considered",
     "Covered",

@@ -25,7 +25,7 @@ from seq2see.search.hypothesis import Considered, Hypothesis, Path, Result
 from seq2see.search.plain import beam_search
 from seq2see.search.rules import Ban, make_rules
 from seq2see.search.scoring import coverage_penalty, ranking
-from seq2see.search.steps import Step
+from seq2see.search.steps import Step, cancellable
 from seq2see.vocabulary import BOS, EOS, PAD
 
 M = TypeVar("M")
@@ -79,6 +79,7 @@ def search(
     coverage_of: Callable[[M, S], Tensor] | None = None,
     record: bool = False,
     on_token: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> list[Result]:
     """Greedy search, beam search, diverse beam search or sampling, as `config` says.
 
@@ -94,7 +95,9 @@ def search(
     coverage_of  for the coverage penalty: (memory, state) -> (R, S) attention so far, at least 1 on padding
     record       give back every candidate as well, what became of it and why
     on_token     called with sentence and token as soon as it is certain: for greedy, or one sample
+    cancelled    asked before each step: whether nobody wants the result any more; then `Cancelled` is raised
     """
+    step = step if cancelled is None else cancellable(step, cancelled)
     _check(config, coverage_of is not None, on_token is not None)
     caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits.tolist()]
     if config.plain and not (prefix or required or forbidden or record) and min(caps, default=0) > 0:

@@ -1,4 +1,4 @@
-"""The step function that search is given, and two ways to make one: several models as one, and with its coverage."""
+"""The step function that search is given, and ways to make one: an ensemble, with its coverage, cancellable."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -45,6 +45,21 @@ def ensemble(steps: Sequence[Step[Any, Any]]) -> Step[tuple[Any, ...], tuple[Any
         return log_probs.logsumexp(dim=0) - math.log(len(steps)), tuple(after for _, after in outputs)
 
     return step
+
+
+class Cancelled(Exception):  # noqa: N818 - no error: somebody said so
+    """A search that nobody wants the result of any more."""
+
+
+def cancellable(step: Step[M, S], cancelled: Callable[[], bool]) -> Step[M, S]:
+    """The same step, which asks first whether the search is to go on."""
+
+    def asking(tokens: Tensor, memory: M, state: S) -> tuple[Tensor, S]:
+        if cancelled():
+            raise Cancelled
+        return step(tokens, memory, state)
+
+    return asking
 
 
 class Covered(NamedTuple, Generic[S]):

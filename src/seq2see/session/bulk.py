@@ -3,7 +3,6 @@
 Threads inside one small matrix product wait for each other more than they work; whole batches in processes do not.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -16,9 +15,9 @@ import torch
 
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
+from seq2see.processes import cores, end_with_parent, interrupts_blocked
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
-from seq2see.session.processes import end_with_parent, interrupts_blocked
 from seq2see.session.translation import Request, Translation, detached
 from seq2see.session.translator import in_order
 from seq2see.text import normalise
@@ -36,11 +35,6 @@ class WorkerFailure(NamedTuple):
     """Why a worker cannot go on."""
 
     text: str
-
-
-def cores() -> int:
-    """Those this process may use, which in a container can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def translate_bulk(

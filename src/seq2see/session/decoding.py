@@ -6,6 +6,7 @@ No text is lost on the way: whatever a line holds, there is a result for it, the
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from seq2see.vocabulary import EOS, UNK
 
 BATCH_TOKENS = 4096  # of all source places in a batch, padding included; as many sentences as that
 BATCH_ROWS = (256, 1024)  # sentences at most, and paths of all their beams: products of many rows are the faster ones
+_BEHIND_PREFIX = 10  # steps behind pieces that a translation begins with and that are as long as any could be
 _ROUNDS = 8  # of searching again because a forbidden phrase was said in other pieces
 
 SourceIds = tuple[list[int], ...]
@@ -38,6 +40,7 @@ class Decoding:
     phrase_ids: Callable[[str], list[int]]  # the target pieces of a phrase
     config: SearchConfig
     record: bool = False
+    cancelled: Callable[[], bool] | None = None  # asked once a step of the search
 
     @property
     def target(self) -> Tokenizer:
@@ -90,9 +93,9 @@ class Decoding:
         encoded = [_padded([ids[member] for ids in sources]) for member in range(len(self.runs))]
         step, memory, state = self._begin(encoded)
         constrained = any(request.constrained for request in requests)
-        prefix = [self.phrase_ids(request.prefix) if request.prefix else [] for request in requests]
+        prefix = [self.prefix_of(request) for request in requests]
         required = [[self.phrase_ids(phrase) for phrase in request.required] for request in requests]
-        limits = self._limits(encoded[0][1], prefix, required)
+        limits = self._limits(encoded[0][1], requests, required)
         coverage = search.seen if self.config.coverage else None
         return search.search(
             step,
@@ -106,7 +109,12 @@ class Decoding:
             seeds=[request.number for request in requests] if self.config.sample else None,
             coverage_of=coverage,
             record=self.record,
+            cancelled=self.cancelled,
         )
+
+    def prefix_of(self, request: Request) -> list[int]:
+        """The target pieces that its translation begins with."""
+        return list(request.prefix_ids) or (self.phrase_ids(request.prefix) if request.prefix else [])
 
     def _begin(self, encoded: Sequence[tuple[Tensor, Tensor]]) -> tuple[Any, Any, Any]:
         """The step that is searched over, with memory and state: of one model, or of several as one."""
@@ -126,10 +134,18 @@ class Decoding:
         seen = (~mask.squeeze(1)).to(torch.float32)
         return search.covering(engine.step), memory, search.Covered(state, seen)
 
-    def _limits(self, mask: Tensor, prefix: Sequence[list[int]], required: Sequence[list[list[int]]]) -> Tensor:
-        """(B,) most steps of each: what training validated with, and room for what has to be said."""
-        extra = [2 * (len(start) + sum(map(len, phrases))) for start, phrases in zip(prefix, required, strict=True)]
-        return search.length_limits(mask) + torch.tensor(extra, dtype=torch.long)
+    def _limits(self, mask: Tensor, requests: Sequence[Request], required: Sequence[list[list[int]]]) -> Tensor:
+        """(B,) most steps of each: what training validated with, and room for what has to be said.
+
+        Pieces that a translation began with before take no room, so that it ends where it did; unless there is none.
+        """
+        said = [
+            [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
+            for request, phrases in zip(requests, required, strict=True)
+        ]
+        limits = search.length_limits(mask) + torch.tensor([2 * len(pieces) for pieces in said], dtype=torch.long)
+        begun = torch.tensor([len(request.prefix_ids) for request in requests], dtype=torch.long)
+        return torch.where(begun < limits, limits, begun + _BEHIND_PREFIX)
 
     def _ban_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
         """Whether a forbidden phrase was said after all, in other pieces; these are added to `phrases`."""

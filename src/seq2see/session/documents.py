@@ -3,10 +3,11 @@
 What is still wrong after that is put right by `formats.documents.placeholders`: no document loses a `%s` or a tag.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from seq2see.errors import ConfigError
 from seq2see.formats.documents.placeholders import faithful, placeholders
 from seq2see.formats.documents.translating import Finished, Numbered
 from seq2see.search import SearchConfig
@@ -55,7 +56,7 @@ class FaithfulTranslator:
     def _again(self, requests: Sequence[Request], lost: Mapping[int, Translation]) -> Iterator[Finished]:
         """Those that lost a placeholder, by their places: it is demanded now."""
         places = list(lost)
-        for row, translation in self._translate([_demanding(requests[place]) for place in places]):
+        for row, translation in self._translate([demanding(requests[place]) for place in places]):
             request = requests[places[row]]
             kept = faithful(request.text, translation.text)
             yield self._finished(request, translation if kept else lost[places[row]])
@@ -70,7 +71,27 @@ class FaithfulTranslator:
         return Finished(request.number, translation.text, problems)
 
 
-def _demanding(request: Request) -> Request:
+def with_placeholders(
+    translator: Translator,
+    requests: Sequence[Request],
+    translations: Sequence[Translation],
+    search: SearchConfig,
+    cancelled: Callable[[], bool] | None = None,
+) -> list[Translation]:
+    """The translations, those that lost a placeholder replaced by ones it was demanded of, where that helped."""
+    kept = list(translations)
+    for place, request in enumerate(requests):
+        if not faithful(request.text, kept[place].text):
+            try:
+                (made,) = translator.translate_all([demanding(request)], search, cancelled=cancelled)
+            except ConfigError:  # no room for them: put in by rule
+                continue
+            if faithful(request.text, made.text):
+                kept[place] = made
+    return kept
+
+
+def demanding(request: Request) -> Request:
     """The same, with its placeholders as phrases that have to be said; each once, which is what most texts need."""
     wanted = dict.fromkeys((*request.required, *placeholders(request.text)))
     return replace(request, required=tuple(wanted))

@@ -70,10 +70,8 @@ def _tasks_of(
         wanted = [phrase for phrase in request.required if owners[phrase] == number]
         unknown = tuple(phrase for phrase in wanted if UNK in phrase_ids(phrase))
         known = tuple(phrase for phrase in wanted if phrase not in unknown)
-        prefix = "" if number else request.prefix
-        yield DecodingTask(
-            place, part, source, replace(request, text=part.text, prefix=prefix, required=known), unknown
-        )
+        own = replace(request, text=part.text, required=known)
+        yield DecodingTask(place, part, source, replace(own, prefix="", prefix_ids=()) if number else own, unknown)
 
 
 def _cleaned(request: Request, clean: Clean, phrase_ids: PhraseIds) -> Request:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, get_args
 
+from seq2see.errors import ConfigError
 from seq2see.evaluate import sentence_chrf
 from seq2see.formats.documents.remarks import Problem
 from seq2see.look import AttentionMap, Kind, joined
@@ -33,10 +34,16 @@ class Request:
     number: int = 0  # of the line: what sampling is seeded with besides the seed
     origins: Mapping[str, re.Pattern[str]] = field(default_factory=dict, compare=False)
     """What required phrases translate, as far as it is known: the place of one that the vocabulary lacks."""
+    prefix_ids: tuple[int, ...] = ()
+    """Instead of `prefix`: the very pieces it begins with, such as those of an earlier translation."""
+
+    def __post_init__(self) -> None:
+        if self.prefix and self.prefix_ids:
+            raise ConfigError("prefix and prefix_ids both say how the translation begins; give one of them")
 
     @property
     def constrained(self) -> bool:
-        return bool(self.prefix or self.required or self.forbidden)
+        return bool(self.prefix or self.prefix_ids or self.required or self.forbidden)
 
 
 def no_maps() -> Maps:

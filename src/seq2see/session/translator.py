@@ -92,6 +92,10 @@ class Translator:
         """The pieces of a source text, and where they lie in it."""
         return self._source.encode(text)
 
+    def read_target(self, ids: Sequence[int]) -> Encoding:
+        """The text that target pieces spell, and where each lies in it."""
+        return self._target.read(ids)
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Target ids as strings for the eye."""
         return self._target.pieces(ids)
@@ -162,12 +166,14 @@ class Translator:
         record: bool = False,
         agree: bool = False,
         window: int = WINDOW,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Iterator[Translation]:
         """One Translation for each text, in order; memory holds one window of them, however many there are.
 
-        agree   of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        agree       of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        cancelled   asked once a step of the search; `search.Cancelled` is raised when it says so
         """
-        decoding = self._decoding(search, record=record)
+        decoding = self._decoding(search, record=record, cancelled=cancelled)
         numbered = (
             text if isinstance(text, Request) else Request(text, number=number) for number, text in enumerate(texts)
         )
@@ -201,12 +207,19 @@ class Translator:
 
     def forced(self, source: str, target: str) -> Translation:
         """`target` as if the first run had said it: its scores, and the maps of saying it."""
+        # As it was given: words that the vocabulary lacks spell nothing.
+        return self._forced(source, self._target.encode(self.clean(target)))
+
+    def forced_ids(self, source: str, ids: Sequence[int]) -> Translation:
+        """`forced` for pieces as they were said, such as those of an earlier translation."""
+        return self._forced(source, self._target.read(ids))
+
+    def _forced(self, source: str, written: Encoding) -> Translation:
         read = self.read_source(self.clean(source).strip())
-        written = self._target.encode(self.clean(target))
         scored = self._score(read.ids, written.ids)
         made = Translation(
             read.text,
-            written.text,  # as it was given: words that the vocabulary lacks spell nothing
+            written.text,
             scored.score,
             tuple(self.pieces(written.ids)),
             tuple(scored.token_scores),
@@ -266,8 +279,10 @@ class Translator:
     def _target(self) -> Tokenizer:
         return self.runs[0].tokenizers[1]
 
-    def _decoding(self, search: SearchConfig | None, *, record: bool = False) -> Decoding:
-        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record)
+    def _decoding(
+        self, search: SearchConfig | None, *, record: bool = False, cancelled: Callable[[], bool] | None = None
+    ) -> Decoding:
+        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record, cancelled)
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
@@ -347,15 +362,16 @@ class Translator:
     ) -> tuple[str, list[UnknownTerm]]:
         """What ids spell, with prefix and terms that the vocabulary lacks put in where their place is known."""
         request = task.request
-        prefix = self._phrase_ids(request.prefix) if request.prefix else []
-        if not task.unknown and UNK not in prefix:
+        prefix = self._phrase_ids(request.prefix) if request.prefix else list(request.prefix_ids)
+        unspelled = bool(request.prefix) and UNK in prefix
+        if not task.unknown and not unspelled:
             return self._target.decode(ids), []
         reading = self._target.read(ids)
         whole = maps().get("cross") if task.unknown else None
         best = None if whole is None else whole.best(self.alignment_head)
         decoded = DecodedText(reading, best, self._target.config.whole_words)
         taken = set(range(len(prefix))).union(*(decoded.rows_of(phrase) for phrase in request.required))
-        places = [decoded.prefix_place(request.prefix, len(prefix))] if UNK in prefix else []
+        places = [decoded.prefix_place(request.prefix, len(prefix))] if unspelled else []
         reasons = {}
         for term in task.unknown:
             origin = origin_of(request, term)
@@ -366,7 +382,7 @@ class Translator:
                     places.append(place)
                     taken.update(place.rows)
         text, spans = fill(reading.text, places)
-        literals = [request.prefix.strip()] if UNK in prefix else []
+        literals = [request.prefix.strip()] if unspelled else []
         return text, [
             UnknownTerm(term, spans.get(term), "" if term in spans else reasons[term])
             for term in (*literals, *task.unknown)

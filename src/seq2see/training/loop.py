@@ -22,14 +22,16 @@ from seq2see import atomic
 from seq2see.errors import MissingExtraError, NumericError, RunError, TrainingError
 from seq2see.runs import checkpoint
 from seq2see.runs.checkpoint import Progress
-from seq2see.runs.config import TrainingConfig
+from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
+from seq2see.training.validation_maps import ValidationMaps
 
 Item = TypeVar("Item")
 _UNKNOWN_VALIDATION = 0.03  # of a time limit, kept for the last validation while none was measured
+_LONGEST_SAMPLE = 1_000  # characters of a fixed example in metrics.jsonl
 _TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
 
 
@@ -46,6 +48,7 @@ class Validation:
 
     scores: Mapping[str, float]
     samples: Sequence[tuple[str, str, str]] = ()  # source, reference, output
+    picture: Mapping[str, Any] | None = None  # what it looked at in one of them: see training.validation_maps
 
     def goodness(self, metric: str) -> float:
         """Higher is better; of equal scores, as while nothing is right yet, the one with the lower loss."""
@@ -158,6 +161,7 @@ class Trainer(Generic[Item]):
         more_time = self.progress.stopped.startswith(_TIME_IS_UP) and not self._out_of_time()
         if current != self.progress.total or more_time:
             self.progress = replace(self.progress, total=current, stopped="")
+        self.maps = ValidationMaps(self.folder, self.progress.step)
         with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
             interrupted = self._run(metrics)
         if interrupted:
@@ -308,8 +312,14 @@ class Trainer(Generic[Item]):
         self._costs = self._costs._replace(validation=time.monotonic() - began)
         self.reporter.validation(validation, self.progress, better=better)
         metrics.add(
-            {"step": self.progress.step, "elapsed": self.progress.seconds, "validation": dict(validation.scores)}
+            {
+                "step": self.progress.step,
+                "elapsed": self.progress.seconds,
+                "validation": dict(validation.scores),
+                "samples": [[text[:_LONGEST_SAMPLE] for text in sample] for sample in validation.samples],
+            }
         )
+        self.maps.add(self.progress.step, self.progress.step // self.config.validate_every, validation.picture)
         if validation.scores.get("exact") == 100.0:
             return "every validation output is right"
         if self.progress.stale >= self.config.patience:
@@ -374,7 +384,7 @@ class Metrics:
     """metrics.jsonl: a line for each update and validation; a resumed run takes back what came after its checkpoint."""
 
     def __init__(self, folder: Path, step: int, *, tensorboard: bool = False) -> None:
-        path = folder / "metrics.jsonl"
+        path = folder / METRICS
         kept = []
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():

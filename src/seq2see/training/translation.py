@@ -1,6 +1,6 @@
 """The text-to-text task: batches of pairs in, cross-entropy out, validation by loss and by what is really said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,20 @@ from seq2see import search
 from seq2see.data.batch import Batch
 from seq2see.data.loading import Loaded, Loader, make_batch, source_batch
 from seq2see.data.store import Store, rows
+from seq2see.errors import DataError, NumericError
 from seq2see.evaluate import METRICS, score
+from seq2see.look import attention_map
+from seq2see.look.map.packing import fit, pack
 from seq2see.models import Model, Output
 from seq2see.runs.config import TrainingConfig
 from seq2see.text import Tokenizer
 from seq2see.training.loop import Loss, Validation
 from seq2see.training.loss import alignment_loss, cross_entropy
-from seq2see.vocabulary import UNK
+from seq2see.training.validation_maps import LARGEST
+from seq2see.vocabulary import EOS, UNK
 
 SAMPLES = 3  # sentences shown at each validation
+_LONGEST_PICTURE = 60  # pieces on a side of the one whose attention is kept
 _DECODE_ROWS = 64
 
 
@@ -93,7 +98,28 @@ class TranslationTask:
             if metric != "loss" and (name == metric or name == "exact"):
                 scores[name] = score(name, outputs, references)
         samples = list(zip(sources, references, outputs, strict=True))[:SAMPLES]
-        return Validation(scores, samples)
+        return Validation(scores, samples, self._picture(samples))
+
+    def _picture(self, samples: Sequence[tuple[str, str, str]]) -> Mapping[str, Any] | None:
+        """The cross-attention of saying the reference of one of them: its rows stay the same while it learns to look.
+
+        Of the sentences that are not too long to be read at a glance, the longest; None for a family without attention.
+        """
+        source, target = self.loader.tokenizers
+        pairs = [(source.encode(text), target.encode(reference)) for text, reference, _ in samples]
+        pairs = [(read, said) for read, said in pairs if 0 < max(len(read.ids), len(said.ids)) <= _LONGEST_PICTURE]
+        if not pairs:
+            return None
+        read, said = max(pairs, key=lambda pair: len(pair[1].ids))
+        try:
+            looks = self.model.look(Batch.of([[*read.ids, EOS]], [said.ids]).to(self.device))
+            whole = attention_map(looks, "cross", read, said)
+            if whole is None:
+                return None
+            (fitting,), _ = fit([whole], LARGEST)
+        except (NumericError, DataError):  # weights can be finite and what comes of them not
+            return None
+        return {"source": read.text, "target": said.text, "map": pack(fitting)}
 
     def _valid_loss(self) -> float:
         total, positions = 0.0, 0

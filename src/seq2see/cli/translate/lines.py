@@ -11,8 +11,9 @@ from seq2see.cli.shell.progress import LineProgress
 from seq2see.cli.translate.job import Job, deserve_a_look, open_output, warn_of_terms
 from seq2see.formats.documents.remarks import Remark
 from seq2see.formats.reading.unpacking import open_bytes
+from seq2see.processes import cores
 from seq2see.session import Request, Translation, Translator
-from seq2see.session.bulk import cores, translate_unordered
+from seq2see.session.bulk import translate_unordered
 from seq2see.session.constraints import read_constraints
 from seq2see.session.files.lines import Lines, from_descriptor, one_line
 from seq2see.session.files.output import OrderedOutput

@@ -6,6 +6,7 @@
     <b> </b> <a href="x"> <1> </1> <2/>  tags, numbered inline tags of exchange files, <!-- comments -->, {\\an8}
     &amp; &#39; \\n \\t \\" \\u00e9          entities and escapes that the text spells out
     https://example.org a@example.org    addresses
+    [X0X] [X15X]                         what Weblate puts in the place of a placeholder, with its offset
 
 A space is no flag here (`50% discount` is prose, not `% d`), and a digit right before `%` makes it a percentage
 (`50%off`). Accelerators (`_File`, `&File`) are not placeholders: they belong to a word and change with it.
@@ -64,10 +65,11 @@ _KINDS = (
     r"[diouxXeEfFgGaAcCsSpnm@bBYyHIMjkPrRTUVwWZ]",  # of what kind
     r"(?<!\d)%L?[1-9](?![\d.,]*\d)",  # %1 of Qt
     r"(?<![\w$])\$[A-Za-z_]\w*",
+    r"\[X\d{1,6}X\]",  # of Weblate
 )
 _PLACEHOLDER = re.compile("|".join(_KINDS), re.ASCII)
 _TAG = re.compile(r"<(/?)([A-Za-z\d][\w:.-]*).*?(/?)>", re.ASCII | re.DOTALL)
-_STARTERS = re.compile(r"[%{}<>&$\\@#]|://|(?<=www)\.")
+_STARTERS = re.compile(r"[%{}<>&$\\@#]|\[(?=X)|://|(?<=www)\.")
 """Every placeholder holds one of these: what a text without them is spared, and what is taken out in the worst case."""
 
 _CLOSING = re.compile(r"""(?<=\S)[.,!?:;…。、，！？：；)\]"'»”’」』]+(?=\s|$)""")

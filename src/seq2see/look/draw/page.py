@@ -25,7 +25,7 @@ from seq2see.look.map.packing import fit, pack
 from seq2see.look.map.tree import BeamTree
 from seq2see.visible import visible
 
-SCRIPTS = ("dom", "theme", "weights", "stage", "matrix", "lines", "heads", "beam", "reading", "explorer")
+SCRIPTS = ("wording", "dom", "theme", "weights", "stage", "matrix", "lines", "heads", "beam", "reading", "explorer")
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:class|function|const) (\w+))", re.MULTILINE)
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}  # all that can end or begin anything in HTML

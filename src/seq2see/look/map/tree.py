@@ -123,7 +123,7 @@ class BeamTree:
             "rules": dict(RULES),
             "scores": list(tree.scores),
             "nodes": [
-                [n.step, n.parent, visible(n.piece, _LONGEST), n.log_prob, n.total, n.fate, n.rule, n.rank]
+                [n.step, n.parent, visible(n.piece, _LONGEST), n.log_prob, n.total, n.fate, n.rule, n.rank, n.token]
                 for n in tree.nodes
             ],
         }

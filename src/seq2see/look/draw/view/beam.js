@@ -1,5 +1,6 @@
 // What a beam search considered: a column for each step, lines from each candidate to what it continues.
 import { clamp, make, makeSvg, makeToggle } from "./dom.js";
+import { say } from "./wording.js";
 
 const WIDE = 150; // of a step
 const BOX = 122;
@@ -8,25 +9,27 @@ const HEAD = 26;
 const MANY = 500; // candidates; above, those that were dropped are shown only on request
 
 export class BeamView {
-  constructor() {
+  /** choose(tokens, node): told when a candidate is clicked, with the tokens up to it; none: nothing happens then. */
+  constructor(choose = null) {
+    this.choose = choose;
     this.note = make("p", { class: "note" });
     this.tools = make("div", { class: "tools" });
     this.spread = make("div", { class: "spread" });
-    this.scroll = make("div", { class: "stage beam", role: "group", "aria-label": "Beam search; move with the arrow keys" }, this.spread);
+    this.scroll = make("div", { class: "stage beam", role: "group", "aria-label": say("Beam search; move with the arrow keys") }, this.spread);
     this.story = make("div", { class: "story", "aria-live": "polite" });
     this.element = make("div", {}, this.note, this.story, this.tools, this.scroll);
   }
 
   show(tree) {
     this.tree = tree;
-    this.nodes = tree.nodes.map(([step, parent, piece, logProb, total, fate, rule, rank], place) => {
-      return { place, step, parent, piece, logProb, total, fate, rule, rank };
+    this.nodes = tree.nodes.map(([step, parent, piece, logProb, total, fate, rule, rank, token], place) => {
+      return { place, step, parent, piece, logProb, total, fate, rule, rank, token };
     });
     this.best = bestRanks(this.nodes);
     const dropped = this.nodes.filter((node) => ["pruned", "blocked"].includes(node.fate)).length;
-    this.note.textContent = tree.summary;
+    this.note.textContent = tree.summary.replace(/[a-z]+( [a-z]+)?/g, (words) => say(words));
     const all = this.nodes.length <= MANY;
-    this.tools.replaceChildren(...(dropped ? [makeToggle(`Show the ${dropped} that were dropped`, all, (on) => this.layout(on))] : []));
+    this.tools.replaceChildren(...(dropped ? [makeToggle(say("Show the {count} that were dropped", { count: dropped }), all, (on) => this.layout(on))] : []));
     this.layout(all);
   }
 
@@ -47,7 +50,7 @@ export class BeamView {
     this.edges = new Map(shown.filter((node) => node.parent !== null).map((node) => [node.place, this.edge(node)]));
     svg.append(...[...this.edges.entries()].sort((a, b) => this.weight(a[0]) - this.weight(b[0])).map(([, path]) => path));
     this.buttons = new Map(shown.map((node) => [node.place, this.button(node)]));
-    const titles = columns.map((_, step) => placed(make("div", { class: "step" }, `step ${step + 1}`), step * WIDE + 4, 2));
+    const titles = columns.map((_, step) => placed(make("div", { class: "step" }, say("step {number}", { number: step + 1 })), step * WIDE + 4, 2));
     this.spread.replaceChildren(svg, ...titles, ...this.buttons.values());
     this.start();
   }
@@ -83,11 +86,12 @@ export class BeamView {
     button.addEventListener("pointerenter", () => this.light(node));
     button.addEventListener("focus", () => this.light(node));
     button.addEventListener("keydown", (event) => this.key(event, node));
+    if (this.choose) button.addEventListener("click", () => this.choose(this.tokens(node), node));
     return button;
   }
 
   told(node) {
-    return `step ${node.step + 1}, ${node.piece}, ${node.total.toFixed(2)}, ${node.fate}`;
+    return `${say("step {number}", { number: node.step + 1 })}, ${node.piece}, ${node.total.toFixed(2)}, ${say(node.fate)}`;
   }
 
   /** The tab key comes to the first token of the best hypothesis. */
@@ -97,7 +101,7 @@ export class BeamView {
     this.scroll.classList.remove("quiet");
     const best = this.nodes.find((node) => node.rank === 1);
     if (best) this.tell(best);
-    else this.story.replaceChildren(make("p", { class: "hint" }, "Point at a candidate to read what became of it, and why."));
+    else this.story.replaceChildren(make("p", { class: "hint" }, say("Point at a candidate to read what became of it, and why.")));
   }
 
   light(node) {
@@ -115,15 +119,20 @@ export class BeamView {
     return found;
   }
 
+  /** The tokens that lead to a candidate, itself included. */
+  tokens(node) {
+    return this.path(node).reverse().map((place) => this.nodes[place].token);
+  }
+
   /** What became of a candidate, and why. */
   tell(node) {
     const said = this.path(node).reverse().map((place) => this.nodes[place].piece);
     const reason = node.rule === null ? this.tree.reasons[node.fate] : this.tree.rules[node.rule];
-    const rank = node.rank === null ? "" : ` It is hypothesis #${node.rank}, with a score of ${this.tree.scores[node.rank - 1].toFixed(3)}.`;
+    const rank = node.rank === null ? "" : ` ${say("It is hypothesis #{rank}, with a score of {score}.", { rank: node.rank, score: this.tree.scores[node.rank - 1].toFixed(3) })}`;
     this.story.replaceChildren(
       make("p", { class: "said" }, ...said.map((piece) => make("bdi", {}, piece))),
-      make("p", {}, make("b", {}, node.fate), `: ${reason}.${rank}`),
-      make("p", { class: "note" }, `This token: probability ${probability(node.logProb)}, log ${node.logProb.toFixed(3)}. All so far: log ${node.total.toFixed(3)}.`),
+      make("p", {}, make("b", {}, say(node.fate)), `: ${say(reason)}.${rank}`),
+      make("p", { class: "note" }, say("This token: probability {share}, log {log}. All so far: log {total}.", { share: probability(node.logProb), log: node.logProb.toFixed(3), total: node.total.toFixed(3) })),
     );
   }
 

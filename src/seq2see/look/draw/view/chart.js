@@ -1,5 +1,6 @@
 // Charts in SVG, drawn at the width there is, so that their text keeps its size. Point or use the arrow keys for values.
 import { clamp, make, makeSvg } from "./dom.js";
+import { say } from "./wording.js";
 
 const HEIGHT = 290;
 const TOLD = 10; // curves whose values are told at once
@@ -11,8 +12,8 @@ const MARKS = [
   (x, y) => makeSvg("path", { d: `M${x} ${y - 5.4}L${x + 5} ${y}L${x} ${y + 5.4}L${x - 5} ${y}Z` }),
 ];
 
-/** chart: {label, across, from, digits, ticks: [[name, below], ...] or null, series: [{name, colour, dashed, marked, points}]}
- *  digits: decimals of values; points: [x, y, low, high]; y null: a gap; low and high null: no band. With ticks, x counts them. */
+/** chart: {label, across, from, digits, ticks: [[name, below], ...] or null, series: [{name, colour, dashed, faint, marked, points}]}
+ *  log: a logarithmic scale; digits: decimals of values; points: [x, y, low, high]; y null: a gap; low and high null: no band. With ticks, x counts them. */
 export class Chart {
   constructor(chart) {
     this.chart = chart;
@@ -20,13 +21,24 @@ export class Chart {
     this.tip = make("div", { class: "tip", hidden: true });
     this.voice = make("div", { class: "unseen", "aria-live": "polite" });
     this.element = make("div", { class: "chart" }, legendOf(chart), make("div", { class: "plot" }, this.svg, this.tip), this.voice);
-    this.places = [...new Set(chart.series.flatMap((one) => one.points.map((point) => point[0])))].sort((a, b) => a - b);
+    this.places = placesOf(chart);
     this.chosen = -1;
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
     this.svg.addEventListener("pointerleave", () => this.point(-1));
     this.svg.addEventListener("blur", () => this.point(-1));
     this.svg.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Other values in the same place; what is pointed at stays pointed at. */
+  update(chart) {
+    const at = this.places[this.chosen];
+    this.chart = chart;
+    this.places = placesOf(chart);
+    this.element.firstChild.replaceWith(legendOf(chart));
+    this.width = 0;
+    this.draw();
+    if (at !== undefined) this.point(this.places.indexOf(at));
   }
 
   draw() {
@@ -49,17 +61,19 @@ export class Chart {
   }
 
   scales(width) {
-    const { series, ticks, from } = this.chart;
-    const points = series.flatMap((one) => one.points).filter((point) => point[1] !== null);
+    const { series, ticks, from, log = false } = this.chart;
+    const points = series.flatMap((one) => one.points).filter((point) => point[1] !== null && (!log || point[1] > 0));
     const values = points.flatMap(([, y, low, high]) => [y, low ?? y, high ?? y]);
-    const low = Math.min(from ?? Infinity, ...values);
-    const top = Math.max(...values, low + 1e-9);
-    this.levels = niceTicks(Number.isFinite(low) ? low : 0, Number.isFinite(top) ? top : 1, 5);
+    const low = values.reduce((a, b) => Math.min(a, b), from ?? Infinity);
+    const top = values.reduce((a, b) => Math.max(a, b), low + 1e-9);
+    this.levels = log ? logTicks(values.filter((value) => value > 0)) : niceTicks(Number.isFinite(low) ? low : 0, Number.isFinite(top) ? top : 1, 5);
     const [y0, y1] = [this.levels[0], this.levels[this.levels.length - 1]];
-    const [first, last] = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(...this.places, 0), Math.max(...this.places, 1)];
+    const ends = this.places.length ? [this.places[0], this.places[this.places.length - 1]] : [0, 1];
+    const [first, last] = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(ends[0], 0), Math.max(ends[1], this.chart.shortest ?? 1)];
     const [wide, high] = [width - EDGE.left - EDGE.right, HEIGHT - EDGE.top - this.foot];
     this.x = (value) => EDGE.left + ((value - first) / (last - first)) * wide;
-    this.y = (value) => EDGE.top + (1 - (value - y0) / (y1 - y0)) * high;
+    const linear = (value, a, b) => EDGE.top + (1 - (value - a) / (b - a)) * high;
+    this.y = log ? (value) => linear(Math.log(Math.max(value, y0)), Math.log(y0), Math.log(y1)) : (value) => linear(value, y0, y1);
     this.steps = ticks ? null : niceTicks(first, last, clamp(Math.floor(wide / 90), 2, 8)).filter((step) => step <= last);
   }
 
@@ -101,9 +115,9 @@ export class Chart {
     return found;
   }
 
-  line({ points, colour, dashed }) {
+  line({ points, colour, dashed, faint }) {
     const path = parts(points).map((part) => `M${part.map(([x, y]) => `${this.x(x)} ${this.y(y)}`).join("L")}`).join("");
-    return makeSvg("path", { class: `line c${colour}${dashed ? " dashed" : ""}`, d: path });
+    return makeSvg("path", { class: `line c${colour}${dashed ? " dashed" : ""}${faint ? " faint" : ""}`, d: path });
   }
 
   marks({ points, colour, marked }) {
@@ -145,7 +159,7 @@ export class Chart {
       const found = one.points.find((point) => point[0] === place);
       return found && found[1] !== null ? [valueLine(one, found, this.chart.digits)] : [];
     });
-    const more = lines.length > TOLD ? make("div", {}, `and ${lines.length - TOLD} more`) : "";
+    const more = lines.length > TOLD ? make("div", {}, say("and {count} more", { count: lines.length - TOLD })) : "";
     this.tip.replaceChildren(make("b", {}, this.placeName(place)), ...lines.slice(0, TOLD), more);
     const wide = this.tip.offsetWidth;
     this.tip.style.left = `${clamp(x + 14 + wide > this.width ? x - wide - 14 : x + 14, 0, Math.max(0, this.width - wide))}px`;
@@ -158,12 +172,12 @@ export class Chart {
 }
 
 function valueLine(series, [, y, low, high], digits) {
-  const range = low === null || high === null ? "" : ` (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
+  const range = low === null || high === null ? "" : ` (${say("{low} to {high}", { low: low.toFixed(digits), high: high.toFixed(digits) })})`;
   return make("div", {}, make("span", { class: `dot c${series.colour}` }), `${series.name}: `, make("b", {}, y.toFixed(digits)), range);
 }
 
 function legendOf({ series }) {
-  const entries = series.map((one) => {
+  const entries = series.filter((one) => !one.faint).map((one) => {
     const key = makeSvg("svg", { width: 30, height: 14, "aria-hidden": "true" });
     key.append(makeSvg("path", { class: `line c${one.colour}${one.dashed ? " dashed" : ""}`, d: "M2 7L28 7" }));
     if (one.marked) key.append(makeSvg("g", { class: `marks c${one.colour}` }, MARKS[one.colour % MARKS.length](15, 7)));
@@ -194,6 +208,22 @@ function niceTicks(low, high, count) {
   const first = Math.floor(low / step + 1e-9);
   const last = Math.max(Math.ceil(high / step - 1e-9), first + 1);
   return Array.from({ length: last - first + 1 }, (_, place) => Number(((first + place) * step).toPrecision(12)));
+}
+
+/** 1, 2 and 5 times powers of ten that reach from the lowest to the highest of the values. */
+function logTicks(values) {
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const top = values.reduce((a, b) => Math.max(a, b), 0);
+  if (!(top > 0)) return [0.1, 1];
+  const all = Array.from({ length: 40 }, (_, place) => place - 20).flatMap((power) => [1, 2, 5].map((one) => Number((one * 10 ** power).toPrecision(3))));
+  const first = all.findLastIndex((one) => one <= low * 1.0001);
+  const last = Math.max(all.findIndex((one) => one >= top * 0.9999), first + 1);
+  const found = all.slice(Math.max(first, 0), last + 1);
+  return found.length > 8 ? found.filter((one, place) => place === 0 || place === found.length - 1 || String(one).match(/^[0.]*1[0]*$/)) : found;
+}
+
+function placesOf(chart) {
+  return [...new Set(chart.series.flatMap((one) => one.points.map((point) => point[0])))].sort((a, b) => a - b);
 }
 
 function tidy(value) {

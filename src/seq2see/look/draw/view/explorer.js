@@ -7,6 +7,7 @@ import { LinesView } from "./lines.js";
 import { MatrixView } from "./matrix.js";
 import { Reading } from "./reading.js";
 import { shade, whenThemeChanges } from "./theme.js";
+import { say } from "./wording.js";
 
 const KINDS = { cross: "Cross", encoder: "Encoder", decoder: "Decoder" };
 const VIEWS = { matrix: "Matrix", lines: "Lines", heads: "Heads", beam: "Beam" };
@@ -14,9 +15,12 @@ const LARGE = 25; // tokens; above, a matrix may not fit on the screen
 const HINT = "Point at a word or a cell, tap it, or move with the arrow keys: its row and column light up here with their numbers.";
 
 export class Explorer {
-  constructor(examples) {
-    this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((packed) => new AttentionMap(packed)) }));
-    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, rescale: false, whole: false, layer: null, head: null };
+  /** host: {state, changed}: what to begin with, and who is told of each change; both may be left out. */
+  constructor(examples, host = {}) {
+    this.host = host;
+    this.rows = []; // selected together
+    this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((map) => (map instanceof AttentionMap ? map : new AttentionMap(map))) }));
+    this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, rescale: false, whole: false, layer: null, head: null, ...host.state };
     this.pinned = null;
     const focus = (...given) => this.focus(...given);
     this.views = { matrix: new MatrixView(focus), lines: new LinesView(focus), heads: new HeadsView((...at) => this.open(...at)), beam: new BeamView() };
@@ -46,14 +50,14 @@ export class Explorer {
   exampleBar() {
     if (this.examples.length < 2) return null;
     const titles = this.examples.map((example, place) => [String(place), `${place + 1}. ${example.title}`]);
-    const picker = makePicker("Sentence", titles, "0", (value) => this.showExample(Number(value)));
+    const picker = makePicker(say("Sentence"), titles, "0", (value) => this.showExample(Number(value)));
     const step = (by, label, sign) => {
       const button = make("button", { type: "button", class: "quiet", "aria-label": label }, sign);
       button.addEventListener("click", () => this.showExample((this.at + by + this.examples.length) % this.examples.length));
       return button;
     };
     this.select = picker.querySelector("select");
-    return make("div", { class: "examples" }, step(-1, "Previous sentence", "‹"), picker, step(1, "Next sentence", "›"));
+    return make("div", { class: "examples" }, step(-1, say("Previous sentence"), "‹"), picker, step(1, say("Next sentence"), "›"));
   }
 
   showExample(place) {
@@ -79,16 +83,16 @@ export class Explorer {
 
   showControls(kinds, views) {
     const bars = [];
-    const named = (names, labels) => names.map((name) => [name, labels[name]]);
-    if (views.length > 1) bars.push(makeChoice("View", named(views, VIEWS), this.state.view, (view) => this.set({ view })));
-    if (kinds.length > 1) bars.push(makeChoice("Attention", named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind)));
+    const named = (names, labels) => names.map((name) => [name, say(labels[name])]);
+    if (views.length > 1) bars.push(makeChoice(say("View"), named(views, VIEWS), this.state.view, (view) => this.set({ view })));
+    if (kinds.length > 1) bars.push(makeChoice(say("Attention"), named(kinds, KINDS), this.state.kind, (kind) => this.chooseKind(kind, true)));
     this.controls.replaceChildren(...bars);
     this.viewInputs = [...this.controls.querySelectorAll("input")].filter((input) => views.includes(input.value));
   }
 
   // ----- which map
 
-  chooseKind(kind) {
+  chooseKind(kind, asked = false) {
     this.state.kind = kind;
     const { map } = this;
     if (map) {
@@ -102,29 +106,30 @@ export class Explorer {
       this.showPickers(map);
     }
     this.draw();
+    if (asked) this.host.changed?.(this.state, this.rows);
   }
 
   showPickers(map) {
     const bars = [];
     const picker = (what, names, chosen, change) => {
-      const mean = names.length > 1 ? [["mean", "mean"]] : [];
+      const mean = names.length > 1 ? [["mean", say("mean")]] : [];
       const choices = [...mean, ...names.map((name, place) => [String(place), name])];
       return makePicker(what, choices, chosen === null ? "mean" : String(chosen), (value) => change(value === "mean" ? null : Number(value)));
     };
-    bars.push(picker("Layer", map.layers, this.state.layer, (layer) => this.set({ layer })));
-    bars.push(picker("Head", map.heads, this.state.head, (head) => this.set({ head })));
+    bars.push(picker(say("Layer"), map.layers, this.state.layer, (layer) => this.set({ layer })));
+    bars.push(picker(say("Head"), map.heads, this.state.head, (head) => this.set({ head })));
     if (map.level === "piece") {
-      const levels = [["piece", "Pieces"], ["word", "Words"]];
-      bars.push(makeChoice("Shown as", levels, this.state.level, (level) => this.set({ level })));
+      const levels = [["piece", say("Pieces")], ["word", say("Words")]];
+      bars.push(makeChoice(say("Shown as"), levels, this.state.level, (level) => this.set({ level })));
     }
     if (map.sinks.length && !map.alwaysHidden) {
       const names = [...new Set(map.sinks)].slice(0, 3).join(" ");
-      bars.push(makeToggle(`Hide ${names}`, this.state.hide, (hide) => this.set({ hide })));
+      bars.push(makeToggle(say("Hide {names}", { names }), this.state.hide, (hide) => this.set({ hide })));
     }
-    this.rescaling = map.hiddenNames.length ? makeToggle("Rescale rows", this.state.rescale, (rescale) => this.set({ rescale })) : null;
+    this.rescaling = map.hiddenNames.length ? makeToggle(say("Rescale rows"), this.state.rescale, (rescale) => this.set({ rescale })) : null;
     if (this.rescaling) bars.push(this.rescaling);
     if (Math.max(map.source.tokens.length, map.target.tokens.length) > LARGE) {
-      const toggle = makeToggle("All at once", this.state.whole, (whole) => this.set({ whole }));
+      const toggle = makeToggle(say("All at once"), this.state.whole, (whole) => this.set({ whole }));
       toggle.classList.add("whole");
       bars.push(toggle);
     }
@@ -135,6 +140,7 @@ export class Explorer {
   set(change) {
     Object.assign(this.state, change);
     this.draw();
+    this.host.changed?.(this.state, this.rows);
   }
 
   /** A head that was chosen among all of them. */
@@ -150,6 +156,7 @@ export class Explorer {
   draw() {
     const { view, kind } = this.state;
     this.pinned = null;
+    this.rows = [];
     const drawing = this.views[view];
     this.element.dataset.view = view ?? "none";
     this.pickers.hidden = view === "beam" || !this.map;
@@ -166,17 +173,36 @@ export class Explorer {
   }
 
   /** Where the eye is. A pinned place stays until another one is pinned, or let go. */
-  focus(row, column, { pin = false, move = false, speak = false }) {
+  focus(row, column, { pin = false, move = false, speak = false, add = false }) {
     const { view, kind } = this.state;
     if (view !== "matrix" && view !== "lines") return;
+    if (add && row >= 0) {
+      this.select(this.rows.includes(row) ? this.rows.filter((one) => one !== row) : [...this.rows, row], speak);
+      return;
+    }
+    if (this.rows.length) {
+      if (!pin && !move) return;
+      this.select([]);
+    }
     if (pin && this.pinned && this.pinned[0] === row && this.pinned[1] === column) [row, column] = [-1, -1]; // let go
     const none = row < 0 && column < 0;
     if (pin || move) this.pinned = none ? null : [row, column];
     else if (this.pinned) return;
     [this.element.dataset.row, this.element.dataset.column] = [row, column];
     this.views[view].setFocus(row, column);
-    if (none) this.reading.hint(HINT);
+    if (none) this.reading.hint(say(HINT));
     else this.reading.show(this.matrix, kind, row, column, { speak, pinned: this.pinned !== null });
+  }
+
+  /** Rows whose weights are added; none: back to one at a time. */
+  select(rows, speak = false) {
+    this.rows = rows.filter((row) => row < this.matrix.rows.length);
+    this.pinned = null;
+    this.element.dataset.rows = this.rows.join(" ");
+    this.views[this.state.view].setFocus(-1, -1, this.rows);
+    if (this.rows.length) this.reading.showSeveral(this.matrix, this.state.kind, this.rows, { speak });
+    else this.reading.hint(say(HINT));
+    this.host.changed?.(this.state, this.rows);
   }
 
   drawLegend() {
@@ -186,12 +212,12 @@ export class Explorer {
     const { matrix } = this;
     const bar = make("span", { class: "ramp", "aria-hidden": "true" });
     bar.style.background = `linear-gradient(to right, ${[0, 0.2, 0.4, 0.6, 0.8, 1].map(shade).join(",")})`;
-    const parts = [make("span", {}, "weight 0"), bar, make("span", {}, share(matrix.most))];
-    if (view === "matrix") parts.push(make("span", { class: "star" }, "★ the word looked at most"));
+    const parts = [make("span", {}, say("weight 0")), bar, make("span", {}, share(matrix.most))];
+    if (view === "matrix") parts.push(make("span", { class: "star" }, `★ ${say("the word looked at most")}`));
     if (matrix.hidden) {
       const mean = matrix.hidden.reduce((sum, value) => sum + value, 0) / Math.max(1, matrix.hidden.length);
-      const note = `${this.map.hiddenNames.slice(0, 3).join(" ")} hidden: ${(100 * mean).toFixed(0)} % of the attention lies there`;
-      const scaled = matrix.rescaled ? "; rows rescaled to sum to one without it" : "";
+      const note = say("{names} hidden: {share} % of the attention lies there", { names: this.map.hiddenNames.slice(0, 3).join(" "), share: (100 * mean).toFixed(0) });
+      const scaled = matrix.rescaled ? say("; rows rescaled to sum to one without it") : "";
       parts.push(make("span", { class: "hidden-share" }, note + scaled));
     }
     this.legend.replaceChildren(...parts);

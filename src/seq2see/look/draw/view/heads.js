@@ -1,6 +1,7 @@
 // Every layer and head at a glance; each one is a button that opens it.
 import { make } from "./dom.js";
 import { shadePixels, whenThemeChanges } from "./theme.js";
+import { say } from "./wording.js";
 
 const SIDE = 84; // pixels of a picture
 
@@ -14,9 +15,9 @@ export class HeadsView {
 
   show(map, { level, hide, rescale, layer: chosenLayer, head: chosenHead }) {
     this.pictures = [];
-    const grid = make("table", {}, make("caption", { class: "unseen" }, "Every layer and head"));
+    const grid = make("table", {}, make("caption", { class: "unseen" }, say("Every layer and head")));
     map.layers.forEach((layerName, layer) => {
-      const line = make("tr", {}, make("th", { scope: "row" }, `Layer ${layerName}`));
+      const line = make("tr", {}, make("th", { scope: "row" }, say("Layer {layer}", { layer: layerName })));
       map.heads.forEach((headName, head) => line.append(make("td", {}, this.button(map, layer, head, map.make(layer, head, level, hide, rescale), layer === chosenLayer && head === chosenHead))));
       grid.append(line);
     });
@@ -26,8 +27,8 @@ export class HeadsView {
 
   button(map, layer, head, matrix, chosen) {
     const canvas = make("canvas", { "aria-hidden": "true" });
-    const name = `Layer ${map.layers[layer]}, head ${map.heads[head]}`;
-    const button = make("button", { type: "button", "aria-label": name, title: name }, canvas, make("span", {}, `Head ${map.heads[head]}`));
+    const name = say("Layer {layer}, head {head}", { layer: map.layers[layer], head: map.heads[head] });
+    const button = make("button", { type: "button", "aria-label": name, title: name }, canvas, make("span", {}, say("Head {head}", { head: map.heads[head] })));
     button.classList.toggle("chosen", chosen);
     button.addEventListener("click", () => this.open(layer, head));
     this.pictures.push([canvas, shrunk(matrix)]);

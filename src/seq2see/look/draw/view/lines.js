@@ -2,6 +2,7 @@
 import { clamp, make, share } from "./dom.js";
 import { Stage } from "./stage.js";
 import { tones } from "./theme.js";
+import { say } from "./wording.js";
 
 const STEP = 30; // from one word to the next
 const MIDDLE = 20; // of the first word
@@ -12,6 +13,7 @@ export class LinesView {
   constructor(focus) {
     this.tell = focus;
     this.focus = [-1, -1];
+    this.also = [];
     this.stage = new Stage("lines", (context, view) => this.draw(context, view));
     this.stage.onResize = () => this.layout();
     this.element = this.stage.element;
@@ -23,14 +25,15 @@ export class LinesView {
   show(matrix, kind) {
     this.matrix = matrix;
     const names = { cross: ["Source", "Target"], encoder: ["Source", "Source"], decoder: ["So far", "Target"] }[kind];
-    this.words = [this.list(0, matrix.columns, names[0]), this.list(1, matrix.rows, names[1])];
+    this.words = [this.list(0, matrix.columns, say(names[0])), this.list(1, matrix.rows, say(names[1]))];
     this.lines = strongLines(matrix);
     this.layout();
     this.setFocus(-1, -1);
   }
 
-  setFocus(row, column) {
+  setFocus(row, column, also = []) {
     this.focus = [row, column];
+    this.also = also;
     this.mark();
     this.stage.redraw();
   }
@@ -38,7 +41,7 @@ export class LinesView {
   /** The words of one side as buttons: one stop for the tab key, arrows go on from there. */
   list(side, names, title) {
     this.sides[side].replaceChildren();
-    this.sides[side].setAttribute("aria-label", `${title}: ${names.length} tokens, move with the arrow keys`);
+    this.sides[side].setAttribute("aria-label", say("{title}: {count} tokens, move with the arrow keys", { title, count: names.length }));
     const words = names.map((name, place) => {
       const number = make("span", { class: "number" });
       const button = make("button", { type: "button", class: "word", tabindex: place ? -1 : 0 }, make("bdi", {}, name), number);
@@ -46,7 +49,7 @@ export class LinesView {
       const at = side === 0 ? [-1, place] : [place, -1];
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.tell(...at, {}));
       button.addEventListener("focus", () => button.matches(":focus-visible") && this.tell(...at, { move: true, speak: true }));
-      button.addEventListener("click", () => this.tell(...at, { pin: true }));
+      button.addEventListener("click", (event) => this.tell(...at, { pin: true, add: event.shiftKey }));
       button.addEventListener("keydown", (event) => this.key(event, side, place));
       return { button, number };
     });
@@ -82,20 +85,21 @@ export class LinesView {
   /** Numbers beside the words on the other side of the one in focus. */
   mark() {
     const [row, column] = this.focus;
-    const { matrix } = this;
-    this.words[0].forEach((word, place) => setWord(word, place === column, row >= 0 ? matrix.at(row, place) : null));
-    this.words[1].forEach((word, place) => setWord(word, place === row, column >= 0 ? matrix.at(place, column) : null));
+    const { matrix, also } = this;
+    const looked = (place) => (also.length ? matrix.sumOf(also, place) : row >= 0 ? matrix.at(row, place) : null);
+    this.words[0].forEach((word, place) => setWord(word, place === column, looked(place)));
+    this.words[1].forEach((word, place) => setWord(word, place === row || also.includes(place), column >= 0 ? matrix.at(place, column) : null));
   }
 
   draw(context, view) {
     if (!this.matrix || this.left === undefined) return;
     const [row, column] = this.focus;
-    const quiet = row >= 0 || column >= 0;
+    const quiet = row >= 0 || column >= 0 || this.also.length > 0;
     const middle = (this.left + this.right) / 2;
     for (const [y, x, strength] of this.lines) {
       const ends = [x * STEP + MIDDLE - view.top, y * STEP + MIDDLE - view.top];
       if (Math.max(...ends) < 0 || Math.min(...ends) > view.height) continue;
-      const lit = quiet && (row < 0 || y === row) && (column < 0 || x === column);
+      const lit = this.also.length ? this.also.includes(y) : quiet && (row < 0 || y === row) && (column < 0 || x === column);
       context.globalAlpha = quiet && !lit ? strength * 0.08 : strength;
       context.strokeStyle = lit ? tones().focus : tones().ink;
       context.lineWidth = 0.8 + 2.6 * strength;
@@ -124,5 +128,5 @@ function setWord({ button, number }, chosen, weight) {
   button.classList.toggle("chosen", chosen);
   const text = weight !== null && weight >= SAID ? share(weight) : "";
   if (number.textContent !== text) number.textContent = text;
-  button.style.setProperty("--share", weight === null ? 0 : weight.toFixed(3));
+  button.style.setProperty("--share", weight === null ? 0 : clamp(weight, 0, 1).toFixed(3));
 }

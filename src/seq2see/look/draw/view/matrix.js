@@ -2,6 +2,7 @@
 import { clamp, share } from "./dom.js";
 import { Stage, cutText } from "./stage.js";
 import { font, onShade, shade, shadePixels, themeName, tones } from "./theme.js";
+import { say } from "./wording.js";
 
 const SLANT = Math.PI / 4;
 const WIDEST = 80; // of a cell
@@ -9,16 +10,17 @@ const NARROWEST = 20; // slanted names need as much
 const NAMES = { cross: ["target ↓", "source →"], encoder: ["source ↓", "source →"], decoder: ["target ↓", "so far →"] };
 
 export class MatrixView {
-  /** focus(row, column, how): told where the eye is; -1 for none, how: {pin, speak}. */
+  /** focus(row, column, how): told where the eye is; -1 for none, how: {pin, move, speak, add}; add: to other rows. */
   constructor(focus) {
     this.tell = focus;
     this.focus = [-1, -1];
+    this.also = []; // rows that are selected together
     this.stage = new Stage("matrix", (context, view) => this.draw(context, view));
     this.stage.onResize = () => this.layout();
     this.element = this.stage.element;
     this.element.tabIndex = 0;
     this.element.setAttribute("role", "application");
-    this.element.setAttribute("aria-roledescription", "matrix of weights");
+    this.element.setAttribute("aria-roledescription", say("matrix of weights"));
     this.listen();
   }
 
@@ -28,13 +30,13 @@ export class MatrixView {
     this.kind = kind;
     this.whole = whole;
     this.image = null;
-    const size = `${matrix.rows.length} rows, ${matrix.columns.length} columns`;
-    this.element.setAttribute("aria-label", `Attention matrix, ${size}. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.`);
+        this.element.setAttribute("aria-label", say("Attention matrix, {rows} rows, {columns} columns. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.", { rows: matrix.rows.length, columns: matrix.columns.length }));
     this.layout();
   }
 
-  setFocus(row, column) {
+  setFocus(row, column, also = []) {
     this.focus = [row, column];
+    this.also = also;
     this.stage.redraw();
   }
 
@@ -42,10 +44,11 @@ export class MatrixView {
     if (!this.matrix || !this.stage.width) return;
     const { rows, columns, hidden } = this.matrix;
     const context = this.stage.canvas.getContext("2d");
-    context.font = font(13);
+    context.font = font(13, 700); // as the one in focus is written
     const widest = (names) => names.reduce((most, name) => Math.max(most, context.measureText(name).width), 0);
     const wide = this.stage.width;
     this.label = Math.ceil(clamp(widest(rows) + 18, 58, Math.max(72, Math.min(200, wide * 0.32))));
+    context.font = font(13);
     const names = widest(columns);
     const extra = hidden ? 58 : 0;
     const room = wide - this.label - extra - 10;
@@ -88,14 +91,14 @@ export class MatrixView {
 
   drawCells(context, first, last) {
     const [row, column] = this.focus;
-    const quiet = row >= 0 || column >= 0;
+    const quiet = row >= 0 || column >= 0 || this.also.length > 0;
     const numbers = this.cell >= 29;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let y = first[0]; y < last[0]; y += 1) {
       for (let x = first[1]; x < last[1]; x += 1) {
         const strength = this.matrix.strength(y, x);
-        const lit = !quiet || y === row || x === column;
+        const lit = !quiet || y === row || x === column || this.also.includes(y);
         context.globalAlpha = lit ? 1 : 0.32;
         context.fillStyle = shade(strength);
         context.fillRect(x * this.cell, y * this.row, this.cell - 1, this.row - 1);
@@ -118,10 +121,10 @@ export class MatrixView {
       context.drawImage(this.image.canvas, ...from, x * this.cell, y * this.row, wide * this.cell, high * this.row);
     };
     context.imageSmoothingEnabled = this.cell < 1 || this.row < 1;
-    context.globalAlpha = row >= 0 || column >= 0 ? 0.32 : 1;
+    context.globalAlpha = row >= 0 || column >= 0 || this.also.length ? 0.32 : 1;
     part(0, 0, width, height);
     context.globalAlpha = 1;
-    if (row >= 0) part(0, row, width, 1);
+    for (const one of row >= 0 ? [row, ...this.also] : this.also) part(0, one, width, 1);
     if (column >= 0) part(column, 0, 1, height);
   }
 
@@ -163,7 +166,7 @@ export class MatrixView {
     context.strokeStyle = tones().focus;
     context.lineWidth = 2;
     const around = this.cell < 8 || this.row < 8 ? 2 : 0; // small cells would vanish below their frame
-    if (row >= 0) context.strokeRect(1, row * this.row - around, columns.length * this.cell - 3, this.row - 1 + 2 * around);
+    for (const one of row >= 0 ? [row, ...this.also] : this.also) context.strokeRect(1, one * this.row - around, columns.length * this.cell - 3, this.row - 1 + 2 * around);
     if (column >= 0) context.strokeRect(column * this.cell - around, 1, this.cell - 1 + 2 * around, rows.length * this.row - 3);
   }
 
@@ -176,7 +179,7 @@ export class MatrixView {
     context.textBaseline = "middle";
     for (let y = first; y < last; y += 1) {
       if (crowded(y, this.focus[0], 15 / this.row)) continue;
-      this.style(context, y === this.focus[0], this.focus[0] >= 0);
+      this.style(context, y === this.focus[0] || this.also.includes(y), this.focus[0] >= 0 || this.also.length > 0);
       const name = cutText(context, this.matrix.rows[y], this.label - 14);
       context.fillText(name, this.label - 8, this.head - view.top + Math.max(7, (y + 0.5) * this.row));
     }
@@ -199,7 +202,7 @@ export class MatrixView {
       context.fillStyle = tones().dim;
       context.textAlign = "left";
       context.textBaseline = "alphabetic";
-      context.fillText("hidden", this.label - view.left + names.length * this.cell + 10, this.head - 8);
+      context.fillText(say("hidden"), this.label - view.left + names.length * this.cell + 10, this.head - 8);
     }
     context.restore();
   }
@@ -216,7 +219,7 @@ export class MatrixView {
 
   drawCorner(context) {
     if (this.label < 56) return;
-    const [down, across] = NAMES[this.kind];
+    const [down, across] = NAMES[this.kind].map((name) => say(name));
     context.font = font(11);
     context.fillStyle = tones().dim;
     context.textAlign = "right";
@@ -238,7 +241,7 @@ export class MatrixView {
       if (event.pointerType === "mouse") this.tell(...this.hit(event), {});
     });
     element.addEventListener("pointerleave", () => this.tell(-1, -1, {}));
-    element.addEventListener("click", (event) => this.tell(...this.hit(event), { pin: true }));
+    element.addEventListener("click", (event) => this.tell(...this.hit(event), { pin: true, add: event.shiftKey }));
     element.addEventListener("focus", () => {
       if (element.matches(":focus-visible") && this.focus[0] < 0 && this.focus[1] < 0) this.moveTo(0, -1);
     });
@@ -272,7 +275,7 @@ export class MatrixView {
       s: [row, row < 0 ? column : peaks[row]],
     };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") this.tell(row, column, { pin: true, speak: true });
+    if (event.key === "Enter" || event.key === " ") this.tell(row, column, { pin: true, speak: true, add: event.shiftKey });
     else if (event.key === "Escape") this.tell(-1, -1, { pin: true, speak: true });
     else if (moves[event.key]) {
       const [down, across] = moves[event.key];

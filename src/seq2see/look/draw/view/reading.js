@@ -1,5 +1,6 @@
 // The numbers beside a drawing, in words: what a row looked at, who looked at a column.
 import { make, share } from "./dom.js";
+import { say } from "./wording.js";
 
 const SHOWN = 8;
 const SAYING = {
@@ -12,7 +13,7 @@ export class Reading {
   constructor() {
     this.body = make("div");
     this.voice = make("div", { class: "unseen", "aria-live": "polite" });
-    this.element = make("aside", { class: "reading", "aria-label": "Numbers" }, this.body, this.voice);
+    this.element = make("aside", { class: "reading", "aria-label": say("Numbers") }, this.body, this.voice);
   }
 
   hint(text) {
@@ -25,7 +26,7 @@ export class Reading {
     const found = row >= 0 ? matrix.ofRow(row) : matrix.ofColumn(column);
     const names = row >= 0 ? matrix.columns : matrix.rows;
     const name = row >= 0 ? matrix.rows[row] : matrix.columns[column];
-    const title = row >= 0 ? [words.row, name, words.looked] : ["", name, words.column.toLowerCase()];
+    const title = titleOf(words, row >= 0, name);
     const listed = found.slice(0, SHOWN);
     if (row >= 0 && column >= 0 && !listed.some(([place]) => place === column)) {
       listed.push([column, matrix.at(row, column)]);
@@ -33,10 +34,20 @@ export class Reading {
     const parts = [heading(title, pinned), list(listed, names, row >= 0 ? column : -1, matrix.most)];
     const others = found.length - listed.length;
     const rest = found.reduce((sum, [, weight]) => sum + weight, 0) - listed.reduce((sum, [, weight]) => sum + weight, 0);
-    if (row >= 0 && others > 0) parts.push(note(`${others} others together: ${share(Math.max(0, rest))}`));
-    if (row >= 0 && matrix.hidden) parts.push(note(`On special tokens, not shown: ${share(matrix.hidden[row])}`));
+    if (row >= 0 && others > 0) parts.push(note(say("{count} others together: {share}", { count: others, share: share(Math.max(0, rest)) })));
+    if (row >= 0 && matrix.hidden) parts.push(note(say("On special tokens, not shown: {share}", { share: share(matrix.hidden[row]) })));
     this.body.replaceChildren(...parts);
     if (speak) this.say(title, row >= 0 && column >= 0 ? [[column, matrix.at(row, column)]] : found.slice(0, 3), names);
+  }
+
+  /** Rows that are selected together: their weights are added. */
+  showSeveral(matrix, kind, rows, { speak = false } = {}) {
+    const found = matrix.ofRows(rows);
+    const listed = found.slice(0, SHOWN);
+    const title = titleOf(SAYING[kind], true, rows.map((row) => matrix.rows[row]).join(" + "));
+    const most = Math.max(...found.map(([, weight]) => weight), 0);
+    this.body.replaceChildren(heading(title, false), list(listed, matrix.columns, -1, most), note(say("{count} rows together: {share}", { count: rows.length, share: share(found.reduce((sum, [, weight]) => sum + weight, 0)) })));
+    if (speak) this.say(title, found.slice(0, 3), matrix.columns);
   }
 
   say(title, found, names) {
@@ -44,9 +55,16 @@ export class Reading {
   }
 }
 
+/** What stands before the word and behind it. */
+function titleOf(words, isRow, name) {
+  const text = isRow ? `${words.row} {word} ${words.looked}` : `{word} ${words.column.toLowerCase()}`;
+  const [before, behind] = say(text).split("{word}");
+  return [before.trim(), name, behind.trim()];
+}
+
 function heading([before, name, behind], pinned) {
   const title = make("h3", {}, before ? `${before} ` : "", make("bdi", { class: "token" }, name), ` ${behind}`);
-  if (pinned) title.append(" ", make("span", { class: "pinned" }, "pinned"));
+  if (pinned) title.append(" ", make("span", { class: "pinned" }, say("pinned")));
   return title;
 }
 

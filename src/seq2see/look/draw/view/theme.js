@@ -53,13 +53,22 @@ export function whenThemeChanges(listener) {
   listeners.add(listener);
 }
 
+/** "auto", "light" or "dark": what was asked for. */
+export function themeChoice() {
+  return asked;
+}
+
+export function useTheme(name) {
+  asked = ["light", "dark"].includes(name) ? name : "auto";
+  apply();
+}
+
 export function makeThemePicker() {
   const labels = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" };
   const button = make("button", { type: "button", class: "quiet theme" }, labels.auto);
   button.addEventListener("click", () => {
-    asked = { auto: "light", light: "dark", dark: "auto" }[asked];
+    useTheme({ auto: "light", light: "dark", dark: "auto" }[asked]);
     button.textContent = labels[asked];
-    apply();
   });
   return button;
 }

@@ -35,9 +35,19 @@ export class Matrix {
     return best;
   }
 
+  /** What several rows together have on a column. */
+  sumOf(rows, column) {
+    return rows.reduce((sum, row) => sum + this.at(row, column), 0);
+  }
+
   /** [place, weight] of what a row looked at, strongest first. */
   ofRow(row) {
     return this.columns.map((_, column) => [column, this.at(row, column)]).sort((a, b) => b[1] - a[1]);
+  }
+
+  /** The same of several rows together. */
+  ofRows(rows) {
+    return this.columns.map((_, column) => [column, this.sumOf(rows, column)]).sort((a, b) => b[1] - a[1]);
   }
 
   /** [place, weight] of who looked at a column, strongest first. */

@@ -9,11 +9,19 @@ from multiprocessing import resource_tracker
 from threading import Thread
 
 
+def cores() -> int:
+    """Those this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
-def interrupts_blocked() -> Iterator[None]:
-    """A process started here inherits the blocked SIGINT: a terminal sends Ctrl-C to the whole group at once."""
+def interrupts_blocked(*others: signal.Signals) -> Iterator[None]:
+    """A process started here inherits the blocked SIGINT: a terminal sends Ctrl-C to the whole group at once.
+
+    others   signals that are blocked in it as well: a supervisor may send SIGTERM to every process of a service
+    """
     resource_tracker.ensure_running()  # Python's own helper: starting it would unblock SIGINT again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *others})
     try:
         yield
     finally:

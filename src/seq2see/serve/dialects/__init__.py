@@ -1,0 +1,1 @@
+"""Protocols of other programs: LibreTranslate's, Apertium's, OPUS-CAT's. Each is thin around `texts`."""

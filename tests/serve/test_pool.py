@@ -1,0 +1,337 @@
+"""The queue and the model processes behind it: order, batches, death, deadlines, cancelling."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stand_in_host import EN_ES, KO_EN, broken_host, make_host
+
+from seq2see.serve import pool as pools
+from seq2see.serve.cache import AnswerCache, memory_of
+from seq2see.serve.pool import Pool
+from seq2see.serve.queue import BATCH_COST, BATCH_JOBS, IN_A_ROW, Lane, Waiting, WaitingLine
+from seq2see.serve.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
+from seq2see.serve.requests import BeamRequest, SearchOptions, TextJob
+
+PLAIN = SearchOptions()
+
+
+def jobs(*texts: str) -> list[TextJob]:
+    return [TextJob(text) for text in texts]
+
+
+def with_pool(work: Callable[[Pool], Awaitable[Any]], workers: int = 1, log: Path | None = None) -> Any:
+    """What `work` gives back, with a pool that has started."""
+
+    async def main() -> Any:
+        pool = Pool(partial(make_host, (KO_EN, EN_ES), log), workers)
+        pool.start()
+        try:
+            await pool.started()
+            return await work(pool)
+        finally:
+            await pool.close()
+            assert all(slot.process is None for slot in pool.slots)
+
+    return asyncio.run(main())
+
+
+# ----- the line alone
+
+
+def waiting(
+    line: WaitingLine, name: str, lane: Lane = "interactive", key: str | None = "run", cost: int = 10
+) -> Waiting:
+    job = Waiting(name, None if key is None else (key, PLAIN), cost, lane, asyncio.get_running_loop().create_future())
+    line.add(job)
+    return job
+
+
+def taken(line: WaitingLine, times: int) -> list[list[str]]:
+    return [[job.payload for job in line._next()] for _ in range(times)]
+
+
+def in_loop(check: Callable[[WaitingLine], None]) -> None:
+    async def main() -> None:
+        check(WaitingLine())
+
+    asyncio.run(main())
+
+
+def test_a_batch_is_of_one_run_and_one_search_and_leaves_the_others_in_order() -> None:
+    def check(line: WaitingLine) -> None:
+        for name, key in (("a", "x"), ("b", "y"), ("c", "x"), ("d", None), ("e", "y"), ("f", "x")):
+            waiting(line, name, key=key)
+        assert taken(line, 4) == [["a", "c", "f"], ["b", "e"], ["d"], []]
+
+    in_loop(check)
+
+
+def test_a_batch_is_full_by_cost_and_by_count() -> None:
+    def check(line: WaitingLine) -> None:
+        for number in range(4):
+            waiting(line, f"long {number}", cost=BATCH_COST // 2)
+        assert taken(line, 2) == [["long 0", "long 1"], ["long 2", "long 3"]]
+        waiting(line, "longer than any batch", cost=9 * BATCH_COST)
+        assert taken(line, 1) == [["longer than any batch"]]
+        for number in range(BATCH_JOBS + 1):
+            waiting(line, str(number), cost=1)
+        assert [len(batch) for batch in taken(line, 2)] == [BATCH_JOBS, 1]
+
+    in_loop(check)
+
+
+def test_interactive_goes_first_and_bulk_is_not_starved() -> None:
+    def check(line: WaitingLine) -> None:
+        for number in range(10):
+            waiting(line, f"i{number}", key=None)
+            waiting(line, f"b{number}", "bulk", key=None)
+        order = [batch[0] for batch in taken(line, 10)]
+        assert order == ["i0", "i1", "i2", "i3", "b0", "i4", "i5", "i6", "i7", "b1"]
+        assert IN_A_ROW == 4
+
+    in_loop(check)
+
+
+def test_what_nobody_waits_for_is_not_taken() -> None:
+    def check(line: WaitingLine) -> None:
+        first, second, third = (waiting(line, name) for name in "abc")
+        first.future.cancel()
+        third.future.cancel()
+        assert taken(line, 2) == [["b"], []]
+        assert not second.abandoned
+        assert len(line) == 0
+
+    in_loop(check)
+
+
+def test_bulk_waits_for_everything_and_interactive_for_little_of_it() -> None:
+    def check(line: WaitingLine) -> None:
+        waiting(line, "i", cost=100)
+        waiting(line, "b", "bulk", cost=10_000)
+        assert line.cost_before("bulk") == 10_100
+        assert line.cost_before("interactive") == 125
+
+    in_loop(check)
+
+
+# ----- with processes
+
+
+def test_texts_are_translated_in_order_and_share_batches(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> list[list[dict[str, Any]]]:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.3"), PLAIN))
+        await asyncio.sleep(0.1)
+        calls = [pool.translate("en-es", jobs(f"a{number}", f"b{number}"), PLAIN) for number in range(5)]
+        results = await asyncio.gather(*calls)
+        await blocking
+        return results
+
+    log = tmp_path / "log"
+    results = with_pool(work, log=log)
+    assert [[value["text"] for value in values] for values in results] == [[f"A{n}", f"B{n}"] for n in range(5)]
+    assert log.read_text().splitlines() == ["sleep 0.3", "a0 | b0 | a1 | b1 | a2 | b2 | a3 | b3 | a4 | b4"]
+
+
+def test_what_was_said_before_is_not_asked_again(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> int:
+        for _ in range(3):
+            assert [value["text"] for value in await pool.translate("en-es", jobs("a", "b"), PLAIN)] == ["A", "B"]
+        await pool.translate("en-es", jobs("a"), SearchOptions(nbest=2))
+        await pool.translate("ko-en", jobs("a"), PLAIN)
+        return pool.figures.cached
+
+    log = tmp_path / "log"
+    assert with_pool(work, log=log) == 4
+    assert log.read_text().splitlines() == ["a | b", "a", "a"]
+
+
+def test_one_bad_text_of_a_batch_is_refused_alone() -> None:
+    async def work(pool: Pool) -> list[Any]:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.2"), PLAIN))
+        await asyncio.sleep(0.05)
+        texts = ("a", "refuse", "b", "fail", "c")
+        results = await asyncio.gather(
+            *(pool.translate("en-es", jobs(text), PLAIN) for text in texts), return_exceptions=True
+        )
+        await blocking
+        return results
+
+    first, refused, second, failed, third = with_pool(work)
+    assert [first[0]["text"], second[0]["text"], third[0]["text"]] == ["A", "B", "C"]
+    assert type(refused) is Refusal
+    assert str(refused) == "this one cannot be done"
+    assert type(failed) is Failed
+
+
+def test_a_text_that_kills_two_workers_is_refused_and_the_others_of_its_batch_are_answered() -> None:
+    async def work(pool: Pool) -> tuple[list[Any], int]:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.2"), PLAIN))
+        await asyncio.sleep(0.05)
+        texts = ("a", "die", "b")
+        results = await asyncio.gather(
+            *(pool.translate("en-es", jobs(text), PLAIN) for text in texts), return_exceptions=True
+        )
+        await blocking
+        return results, pool.figures.restarts
+
+    (first, died, second), restarts = with_pool(work)
+    assert [first[0]["text"], second[0]["text"]] == ["A", "B"]
+    assert type(died) is WorkerDied
+    assert died.status == 500
+    assert restarts == 2
+
+
+def test_a_worker_that_is_killed_while_idle_costs_nobody_anything() -> None:
+    async def work(pool: Pool) -> str:
+        process = pool.slots[0].process
+        assert process is not None
+        process.process.kill()
+        while pool.slots[0].process is process:
+            await asyncio.sleep(0.01)
+        return str((await pool.translate("en-es", jobs("a"), PLAIN))[0]["text"])
+
+    assert with_pool(work) == "A"
+
+
+def test_a_worker_that_cannot_be_replaced_for_ever_is_not_replaced_in_a_rush(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "RESTARTS", (2, 60.0))
+
+    async def main() -> list[float]:
+        slept: list[float] = []
+        pool = Pool(broken_host, 1)
+        monkeypatch.setattr(pools.asyncio, "sleep", lambda seconds: _note(slept, seconds))
+        pool._restarts = type(pool._restarts)(maxlen=2)
+        for _ in range(3):
+            await pool._pause()
+        return slept
+
+    async def _note(slept: list[float], seconds: float) -> None:
+        slept.append(seconds)
+
+    (pause,) = asyncio.run(main())
+    assert 59 < pause <= 60
+
+
+def test_waiting_past_the_deadline_is_504_and_leaves_the_queue() -> None:
+    async def work(pool: Pool) -> tuple[Any, int]:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.5"), PLAIN))
+        await asyncio.sleep(0.05)
+        with pytest.raises(TooLate) as late:
+            await pool.translate("en-es", jobs("a"), PLAIN, seconds=0.05)
+        left = len(pool.line)
+        await blocking
+        return late.value.status, left
+
+    assert with_pool(work) == (504, 0)
+
+
+def test_who_hangs_up_frees_the_worker_at_once() -> None:
+    async def work(pool: Pool) -> float:
+        loop = asyncio.get_running_loop()
+        gone = asyncio.create_task(pool.translate("en-es", jobs("sleep 60"), PLAIN))
+        await asyncio.sleep(0.1)
+        start = loop.time()
+        gone.cancel()
+        await pool.translate("en-es", jobs("a"), PLAIN)
+        assert pool.figures.cancelled == 1
+        assert pool.calls == 0
+        return loop.time() - start
+
+    assert with_pool(work) < 5
+
+
+def test_a_batch_goes_on_as_long_as_one_waits_for_it() -> None:
+    async def work(pool: Pool) -> str:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.2"), PLAIN))
+        await asyncio.sleep(0.05)
+        stays = asyncio.create_task(pool.translate("en-es", jobs("sleep 0.3 and stay"), PLAIN))
+        goes = asyncio.create_task(pool.translate("en-es", jobs("b"), PLAIN))
+        await blocking
+        await asyncio.sleep(0.05)
+        goes.cancel()
+        return str((await stays)[0]["text"])
+
+    assert with_pool(work) == "SLEEP 0.3 AND STAY"
+
+
+def test_too_much_is_refused_with_the_seconds_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(pool: Pool) -> tuple[int, dict[str, str]]:
+        blocking = asyncio.create_task(pool.translate("en-es", jobs("sleep 1"), PLAIN))
+        await asyncio.sleep(0.05)
+        pool.rate = 10.0
+        queued = asyncio.create_task(pool.translate("en-es", jobs("x" * 200), PLAIN))
+        await asyncio.sleep(0.01)
+        with pytest.raises(Overloaded) as refused:
+            await pool.translate("en-es", jobs("a"), PLAIN)
+        queued.cancel()
+        blocking.cancel()
+        return refused.value.status, refused.value.headers
+
+    status, headers = with_pool(work)
+    assert status == 429
+    assert int(headers["Retry-After"]) >= 10
+
+
+def test_a_question_is_answered_by_itself(tmp_path: Path) -> None:
+    async def work(pool: Pool) -> dict[str, Any]:
+        return await pool.answer(BeamRequest(run="en-es", text="abc"))
+
+    log = tmp_path / "log"
+    assert with_pool(work, log=log) == {"text": "ABC"}
+    assert log.read_text() == "question abc\n"
+
+
+def test_before_the_models_are_loaded_it_is_503_and_what_is_taken_while_stopping_is_answered() -> None:
+    async def main() -> tuple[int, str]:
+        pool = Pool(partial(make_host, (EN_ES,), None, 0.3), 1)
+        pool.start()
+        try:
+            assert not pool.ready
+            with pytest.raises(Starting) as refused:
+                await pool.translate("en-es", jobs("a"), PLAIN)
+            await pool.started()
+            assert pool.ready
+            pool.draining = True
+            assert not pool.ready
+            (answer,) = await pool.translate("en-es", jobs("a"), PLAIN)
+            return refused.value.status, answer["text"]
+        finally:
+            await pool.close()
+
+    assert asyncio.run(main()) == (503, "A")
+
+
+def test_a_run_that_cannot_be_loaded_is_said() -> None:
+    async def main() -> str:
+        pool = Pool(broken_host, 1)
+        pool.start()
+        try:
+            with pytest.raises(Refusal) as refused:
+                await pool.started()
+            return str(refused.value)
+        finally:
+            await pool.close()
+
+    assert asyncio.run(main()) == "runs/ko-en: damaged"
+
+
+# ----- the cache
+
+
+def test_the_cache_forgets_what_was_used_longest_ago() -> None:
+    size = memory_of({"text": "a" * 1000}) + memory_of("k0")
+    cache = AnswerCache(limit=3 * size + 10)
+    for number in range(3):
+        cache.put(f"k{number}", {"text": "a" * 1000})
+    assert cache.get("k0") is not None
+    cache.put("k3", {"text": "a" * 1000})
+    assert [cache.get(f"k{number}") is not None for number in range(4)] == [True, False, True, True]
+    cache.put("k3", {"text": "a" * 1000})
+    assert cache.size <= cache.limit
+    cache.put("large", {"text": "a" * 100_000})
+    assert len(cache) == 0
+    assert cache.size == 0
