@@ -54,8 +54,10 @@ def live_server(
         client.close()
         server.should_exit = True
         thread.join(60)
+        stopped = not thread.is_alive()
         pool.kill()
         opened.close()
+        assert stopped, "the server does not stop"
 
 
 def wait_until(condition: Any, seconds: float = 60.0) -> None:

@@ -1,7 +1,6 @@
 """Files, suggestions, HTML; Apertium and OPUS-CAT as their clients ask; over a live port."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,8 +100,9 @@ def test_files_are_forgotten_and_their_folder_goes(monkeypatch: pytest.MonkeyPat
         assert [live.client.get(url).status_code for url in urls] == [404, 200, 200]
         assert len(list(made[0].iterdir())) == 2
         assert made[0].stat().st_mode & 0o077 == 0
-        monkeypatch.setattr(files.time, "monotonic", lambda: time.perf_counter() + 10**9)
-        assert live.client.get(urls[2]).status_code == 404
+        monkeypatch.setattr(files, "KEPT_SECONDS", -1.0)
+        answer = live.client.post("/translate_file", data=LANGUAGES, files={"file": ("old.txt", b"a")})
+        assert live.client.get(answer.json()["translatedFileUrl"]).status_code == 404
     assert not made[0].exists()
 
 

@@ -93,7 +93,7 @@ class Files:
     async def download(self, request: Request) -> Response:
         self._forget()
         kept = self._kept.get(request.path_params["name"])
-        if kept is None:
+        if kept is None or kept.until < time.monotonic():
             raise NotFound("no such file, or not any more")
         return FileResponse(kept.path, media_type="application/octet-stream", filename=kept.name)
 

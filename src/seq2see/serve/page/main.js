@@ -154,7 +154,7 @@ async function open() {
   document.title = `seq2see · ${t(`tab.${name}`)}`;
   panel.setAttribute("aria-labelledby", `tab-${name}`);
   document.body.dataset.tab = name;
-  if (!context.runs.length && name !== "training") {
+  if (!context.textRuns().length && !["training", "speak"].includes(name)) {
     panel.replaceChildren(noRuns());
     return;
   }

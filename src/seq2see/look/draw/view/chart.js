@@ -66,7 +66,8 @@ export class Chart {
     const values = points.flatMap(([, y, low, high]) => [y, low ?? y, high ?? y]);
     const low = values.reduce((a, b) => Math.min(a, b), from ?? Infinity);
     const top = values.reduce((a, b) => Math.max(a, b), low + 1e-9);
-    this.levels = log ? logTicks(values.filter((value) => value > 0)) : niceTicks(Number.isFinite(low) ? low : 0, Number.isFinite(top) ? top : 1, 5);
+    const flat = !(top - low > 1e-8); // or no value at all
+    this.levels = log ? logTicks(values.filter((value) => value > 0)) : niceTicks(Number.isFinite(low) ? low : 0, flat ? (Number.isFinite(low) ? low : 0) + 1 : top, 5);
     const [y0, y1] = [this.levels[0], this.levels[this.levels.length - 1]];
     const ends = this.places.length ? [this.places[0], this.places[this.places.length - 1]] : [0, 1];
     const [first, last] = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(ends[0], 0), Math.max(ends[1], this.chart.shortest ?? 1)];
