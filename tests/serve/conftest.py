@@ -9,7 +9,7 @@ import pytest
 from live_server import LiveServer, live_server
 from small_runs import make_text_runs, make_voice
 
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.api.requests import ServedRun
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 from folders import SOURCES, make_run
 
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.api.requests import ServedRun
 from seq2see.text import TokenizerConfig
 
 WORDS = TokenizerConfig(scheme="word", vocabulary=300, byte_fallback=False, min_frequency=1)

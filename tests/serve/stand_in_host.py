@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import ConfigError
-from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
 
 KO_EN = ServedRun("ko-en", Path("/nowhere/ko-en"), "ko", "en", "text")
 EN_ES = ServedRun("en-es", Path("/nowhere/en-es"), "en", "es", "text")
@@ -81,8 +81,8 @@ def broken_host() -> UpperCase:
 def main() -> None:
     """A server of its own with stand-ins: for signals, which only a process of its own can get."""
     from seq2see.serve.configuration import ServerConfig
-    from seq2see.serve.pool import Pool
     from seq2see.serve.server import bind, run_server
+    from seq2see.serve.workers.pool import Pool
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=1)

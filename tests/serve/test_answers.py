@@ -13,9 +13,9 @@ from seq2see.errors import ConfigError
 from seq2see.look.intervene.whatif import parse_ablation
 from seq2see.look.map.packing import pack
 from seq2see.search import Cancelled, SearchConfig
-from seq2see.serve import maps
-from seq2see.serve.answers import Models, search_config
-from seq2see.serve.requests import (
+from seq2see.serve.api import maps
+from seq2see.serve.api.answers import Models, search_config
+from seq2see.serve.api.requests import (
     AlternativesRequest,
     BeamRequest,
     CompareRequest,

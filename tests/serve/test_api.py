@@ -20,9 +20,9 @@ import seq2see
 from seq2see.runs.config import METRICS, VALIDATION_MAPS
 from seq2see.runs.evaluations import keep_evaluation
 from seq2see.search import SearchConfig
+from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.requests import ServedRun
-from seq2see.serve.worker import load_models
+from seq2see.serve.workers.worker import load_models
 from seq2see.session import Request, Translator
 from seq2see.session.translator import chosen
 
@@ -248,7 +248,7 @@ def test_a_query_that_means_nothing_is_a_400(live: LiveServer, query: str) -> No
 
 
 def test_the_openapi_document_has_an_example_of_every_body_that_is_one(live: LiveServer) -> None:
-    from seq2see.serve import requests
+    from seq2see.serve.api import requests
 
     document = get(live, "openapi.json")
     posts = {path: item["post"] for path, item in document["paths"].items() if "post" in item and path.startswith(API)}

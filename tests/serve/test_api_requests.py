@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from seq2see.errors import ConfigError
-from seq2see.serve.requests import (
+from seq2see.serve.api.requests import (
     AlternativesRequest,
     BeamRequest,
     CompareRequest,
@@ -132,5 +132,5 @@ def test_batches_are_told_apart_by_the_search_and_nothing_else() -> None:
 
 
 def test_requests_are_read_without_torch() -> None:
-    code = "import sys, seq2see.serve.requests, seq2see.serve.api; sys.exit('torch' in sys.modules)"
+    code = "import sys, seq2see.serve.api.requests, seq2see.serve.api.routes; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -22,8 +22,8 @@ from small_runs import TEXTS, make_text_runs
 
 from seq2see.formats.documents.placeholders import has_words
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.keys import ApiKeys
-from seq2see.serve.worker import load_models
+from seq2see.serve.http.keys import ApiKeys
+from seq2see.serve.workers.worker import load_models
 
 KEYS = ApiKeys({"somebody": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"})  # of "password"
 

@@ -12,10 +12,11 @@ from dataclasses import replace
 import pytest
 from live_server import CONFIG, LiveServer, live_server, wait_until
 
-from seq2see.serve import guard, server
-from seq2see.serve.guard import HEADERS, Hosts
-from seq2see.serve.keys import ApiKeys
-from seq2see.serve.pages import MEDIA_TYPES
+from seq2see.serve import server
+from seq2see.serve.http import guard
+from seq2see.serve.http.guard import HEADERS, Hosts
+from seq2see.serve.http.keys import ApiKeys
+from seq2see.serve.http.pages import MEDIA_TYPES
 
 SECRET = ApiKeys({"weblate": hashlib.sha256(b"secret").hexdigest()})
 ASKED = {"q": "a", "source": "en", "target": "es"}

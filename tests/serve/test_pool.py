@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from stand_in_host import EN_ES, KO_EN, broken_host, make_host
 
-from seq2see.serve import pool as pools
-from seq2see.serve.cache import AnswerCache, memory_of
-from seq2see.serve.pool import Pool
-from seq2see.serve.queue import BATCH_COST, BATCH_JOBS, IN_A_ROW, Lane, Waiting, WaitingLine
-from seq2see.serve.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
-from seq2see.serve.requests import BeamRequest, SearchOptions, TextJob
+from seq2see.serve.api.requests import BeamRequest, SearchOptions, TextJob
+from seq2see.serve.http.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
+from seq2see.serve.workers import pool as pools
+from seq2see.serve.workers.cache import AnswerCache, memory_of
+from seq2see.serve.workers.pool import Pool
+from seq2see.serve.workers.queue import BATCH_COST, BATCH_JOBS, IN_A_ROW, Lane, Waiting, WaitingLine
 
 PLAIN = SearchOptions()
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import DataConfig
+from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.dialects.files import check_content, safe_name
-from seq2see.serve.keys import ApiKeys, read_keys
-from seq2see.serve.languages import ServedLanguages, name_of
-from seq2see.serve.limits import ASKERS, RateLimit
-from seq2see.serve.markup import HtmlText
-from seq2see.serve.refusal import NoKey, Overloaded, Refusal, WrongKey
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.dialects.languages import ServedLanguages, name_of
+from seq2see.serve.dialects.markup import HtmlText
+from seq2see.serve.http.keys import ApiKeys, read_keys
+from seq2see.serve.http.limits import ASKERS, RateLimit
+from seq2see.serve.http.refusal import NoKey, Overloaded, Refusal, WrongKey
 from seq2see.serve.served import base_code, languages_of, read_runs
 
 # ----- runs

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seq2see import atomic
 from seq2see.runs.config import METRICS, VALIDATION_MAPS
 from seq2see.runs.evaluations import keep_evaluation, read_evaluations
-from seq2see.serve.run_metrics import (
+from seq2see.serve.api.run_metrics import (
     COLUMNS,
     RunStates,
     UpdateLine,

@@ -162,7 +162,7 @@ def test_a_port_in_use_is_one_line_and_exit_code_2() -> None:
 def test_the_http_process_imports_no_torch_and_help_no_framework() -> None:
     script = (
         "import sys; import seq2see.cli.serve, seq2see.cli; first = {'fastapi', 'uvicorn', 'torch'} & set(sys.modules);"
-        "import seq2see.serve.server, seq2see.serve.worker; print(sorted(first), 'torch' in sys.modules)"
+        "import seq2see.serve.server, seq2see.serve.workers.worker; print(sorted(first), 'torch' in sys.modules)"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)

@@ -10,8 +10,8 @@ from seq2see.cli.shell.messages import say
 from seq2see.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
+    from seq2see.serve.api.requests import ServedRun
     from seq2see.serve.configuration import ServerConfig
-    from seq2see.serve.requests import ServedRun
 
 _ENGINES = ("auto", "torch", "onnx", "int8")
 
@@ -113,7 +113,7 @@ def serve(
     curl -d q=안녕하세요 -d source=ko -d target=en http://127.0.0.1:5000/translate
     """
     from seq2see.serve.configuration import ServerConfig
-    from seq2see.serve.keys import ApiKeys, read_keys
+    from seq2see.serve.http.keys import ApiKeys, read_keys
     from seq2see.serve.served import read_runs
 
     if engine not in _ENGINES:
@@ -159,8 +159,8 @@ def _start(config: "ServerConfig", engine: str, workers: int | None) -> None:
     from functools import partial
 
     from seq2see.processes import cores
-    from seq2see.serve.pool import Pool
-    from seq2see.serve.worker import load_models
+    from seq2see.serve.workers.pool import Pool
+    from seq2see.serve.workers.worker import load_models
 
     opened = bind(config.host, config.port)
     config = replace(config, port=opened.getsockname()[1])

@@ -14,19 +14,19 @@ from starlette.types import ASGIApp
 
 from seq2see import __version__
 from seq2see.errors import Seq2SeeError
-from seq2see.serve.answering import JsonAnswer, error_answer, refusal_answer
-from seq2see.serve.api import api_router
+from seq2see.serve.api.routes import api_router
 from seq2see.serve.configuration import ServerConfig
 from seq2see.serve.dialects.apertium import Apertium
 from seq2see.serve.dialects.desk import Desk
 from seq2see.serve.dialects.files import Files
 from seq2see.serve.dialects.libretranslate import LibreTranslate
 from seq2see.serve.dialects.opuscat import OpusCat
-from seq2see.serve.guard import API, Admission, Body, Disconnects, Headers, Hosts, Origins, Preflight
-from seq2see.serve.pages import page_routes
-from seq2see.serve.pool import Pool
-from seq2see.serve.prometheus import PrometheusMetrics, Requests
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.http.answering import JsonAnswer, error_answer, refusal_answer
+from seq2see.serve.http.guard import API, Admission, Body, Disconnects, Headers, Hosts, Origins, Preflight
+from seq2see.serve.http.pages import page_routes
+from seq2see.serve.http.prometheus import PrometheusMetrics, Requests
+from seq2see.serve.http.refusal import Refusal
+from seq2see.serve.workers.pool import Pool
 
 
 def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seq2see.serve.guard import LOCAL_HOSTS
-from seq2see.serve.keys import ApiKeys
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.api.requests import ServedRun
+from seq2see.serve.http.guard import LOCAL_HOSTS
+from seq2see.serve.http.keys import ApiKeys
 
 PORT = 5000
 CHARACTERS = 5000  # of a text, and of all texts of a request together

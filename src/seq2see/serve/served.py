@@ -12,7 +12,7 @@ from seq2see import atomic
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.commit import MANIFEST, place_of
 from seq2see.runs.config import CONFIG, NOT_A_RUN, VOICE, DataConfig, read_config
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.api.requests import ServedRun
 
 _LANGUAGES = re.compile(r"(.+)@([A-Za-z]{2,3}(?:_[A-Za-z\d]{2,8})*)-([A-Za-z]{2,3}(?:_[A-Za-z\d]{2,8})*)")
 _BUILTIN = {"phrases": ("ko", "en"), "phrases-basic": ("ko", "en"), "phrases-en-ko": ("en", "ko")}

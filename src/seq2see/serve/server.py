@@ -13,8 +13,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from seq2see.errors import ConfigError
 from seq2see.serve.app import make_app
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.pool import Pool
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.http.refusal import Refusal
+from seq2see.serve.workers.pool import Pool
 
 HEADER_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 5

@@ -14,9 +14,9 @@ from live_server import LiveServer, live_server
 from playwright.sync_api import Browser, Page
 from small_runs import WORDS, make_voice
 
-from seq2see.serve.answers import Models
+from seq2see.serve.api.answers import Models
+from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.requests import ServedRun
 from seq2see.session import Translator, load
 
 TEXT = SOURCES[2]  # 우리는 어제 서울에 갔습니다 .

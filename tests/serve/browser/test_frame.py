@@ -15,8 +15,8 @@ from live_server import live_server
 from playwright.sync_api import Page, expect
 from served_page import OTHER, TEXT, ServedPage, watched
 
+from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
 
 TABS = ("translate", "look", "compare", "beam", "step", "training", "speak")
 SETTLED = {

@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from seq2see.serve.answering import JsonAnswer
 from seq2see.serve.dialects.desk import Desk
-from seq2see.serve.reading import Fields, read_fields
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.texts import translate_texts
+from seq2see.serve.dialects.texts import translate_texts
+from seq2see.serve.http.answering import JsonAnswer
+from seq2see.serve.http.reading import Fields, read_fields
+from seq2see.serve.http.refusal import Refusal
 
 
 class Apertium:

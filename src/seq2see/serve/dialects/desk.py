@@ -7,11 +7,11 @@ from functools import cached_property
 from starlette.requests import Request
 
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.languages import Detected, ServedLanguages
-from seq2see.serve.limits import RateLimit
-from seq2see.serve.pool import Pool
-from seq2see.serve.reading import Fields
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.dialects.languages import Detected, ServedLanguages
+from seq2see.serve.http.limits import RateLimit
+from seq2see.serve.http.reading import Fields
+from seq2see.serve.http.refusal import Refusal
+from seq2see.serve.workers.pool import Pool
 
 
 @dataclass

@@ -20,12 +20,12 @@ from seq2see.errors import Seq2SeeError
 from seq2see.formats.documents.frame import framed
 from seq2see.formats.documents.translating import Outcome, translated_bytes
 from seq2see.formats.inplace import format_of, open_document
-from seq2see.serve.answering import JsonAnswer
+from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
 from seq2see.serve.dialects.desk import Desk, key_of
-from seq2see.serve.guard import FILE_BYTES
-from seq2see.serve.reading import missing, read_fields
-from seq2see.serve.refusal import Forbidden, NotFound, Overloaded, Refusal, TooLate
-from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.http.answering import JsonAnswer
+from seq2see.serve.http.guard import FILE_BYTES
+from seq2see.serve.http.reading import missing, read_fields
+from seq2see.serve.http.refusal import Forbidden, NotFound, Overloaded, Refusal, TooLate
 
 FILE_SUFFIXES = (".txt", ".srt", ".vtt", ".po", ".xlf", ".xliff", ".jsonl")
 KEPT_SECONDS = 30 * 60.0

@@ -14,15 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from seq2see import atomic
-from seq2see.serve.answering import JsonAnswer
+from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.dialects.desk import Desk, key_of
 from seq2see.serve.dialects.files import FILE_SUFFIXES
+from seq2see.serve.dialects.languages import Detected, name_of
 from seq2see.serve.dialects.spec import make_spec
-from seq2see.serve.languages import Detected, name_of
-from seq2see.serve.reading import Fields, missing, read_fields
-from seq2see.serve.refusal import Forbidden, Refusal
-from seq2see.serve.requests import ServedRun
-from seq2see.serve.texts import TextForm, TranslatedText, translate_texts
+from seq2see.serve.dialects.texts import TextForm, TranslatedText, translate_texts
+from seq2see.serve.http.answering import JsonAnswer
+from seq2see.serve.http.reading import Fields, missing, read_fields
+from seq2see.serve.http.refusal import Forbidden, Refusal
 
 SUGGESTIONS = "suggestions.jsonl"
 _SUGGESTION_BYTES = 64 * 2**20  # of all of them; more is no suggestion

@@ -9,7 +9,7 @@ from seq2see.look import AttentionMap
 from seq2see.look.intervene.whatif import parse_edits
 from seq2see.look.map.packing import pack
 from seq2see.look.map.side import side_of
-from seq2see.serve.requests import (
+from seq2see.serve.api.requests import (
     AlternativesRequest,
     BeamRequest,
     ExplainRequest,
@@ -17,7 +17,7 @@ from seq2see.serve.requests import (
     LookRequest,
     WhatIf,
 )
-from seq2see.serve.translated import translated
+from seq2see.serve.api.translated import translated
 from seq2see.session import Request, Translation, Translator
 from seq2see.session.aligning import occlude
 from seq2see.session.alternatives import alternatives

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from seq2see.errors import Seq2SeeError
 from seq2see.processes import end_with_parent
-from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
 
 _NICE = 3  # so that the HTTP process answers at once, however busy the cores are with models
 
@@ -92,7 +92,7 @@ Answer = Answered | Declined | Crashed
 
 def load_models(runs: tuple[ServedRun, ...], engine: str) -> ModelHost:
     """The real ones. Imported here, in the model process: the HTTP process has no torch."""
-    from seq2see.serve.answers import Models
+    from seq2see.serve.api.answers import Models
 
     return Models(runs, engine)
 

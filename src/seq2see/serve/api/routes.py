@@ -15,13 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from seq2see.errors import nearest
-from seq2see.serve import schemas
-from seq2see.serve.answering import JsonAnswer
-from seq2see.serve.pool import Pool
-from seq2see.serve.queue import INTERACTIVE_TEXTS, Lane
-from seq2see.serve.recordings import sounds, styles
-from seq2see.serve.refusal import NotFound, Refusal
-from seq2see.serve.requests import (
+from seq2see.serve.api import schemas
+from seq2see.serve.api.recordings import sounds, styles
+from seq2see.serve.api.requests import (
     WAV_BYTES,
     AlternativesRequest,
     BeamRequest,
@@ -36,7 +32,7 @@ from seq2see.serve.requests import (
     TranslateRequest,
     read,
 )
-from seq2see.serve.run_metrics import (
+from seq2see.serve.api.run_metrics import (
     MOST_POINTS,
     RunStates,
     metrics_answer,
@@ -44,6 +40,10 @@ from seq2see.serve.run_metrics import (
     stored_maps,
     watched_runs,
 )
+from seq2see.serve.http.answering import JsonAnswer
+from seq2see.serve.http.refusal import NotFound, Refusal
+from seq2see.serve.workers.pool import Pool
+from seq2see.serve.workers.queue import INTERACTIVE_TEXTS, Lane
 
 Body = TypeVar("Body", bound=BaseModel)
 Offset = Annotated[int, Query(ge=0, lt=2**63)]

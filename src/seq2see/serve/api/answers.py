@@ -12,8 +12,8 @@ from torch import nn
 from seq2see.engines import EngineName
 from seq2see.errors import ConfigError, nearest
 from seq2see.search import SearchConfig
-from seq2see.serve import maps
-from seq2see.serve.requests import (
+from seq2see.serve.api import maps
+from seq2see.serve.api.requests import (
     AlternativesRequest,
     ApiRequest,
     BeamRequest,
@@ -26,7 +26,7 @@ from seq2see.serve.requests import (
     StyleRequest,
     TextJob,
 )
-from seq2see.serve.translated import translated
+from seq2see.serve.api.translated import translated
 from seq2see.session import Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
 from seq2see.session.documents import with_placeholders
@@ -89,11 +89,11 @@ class Models:
                 rows = [maps.side_by_side(*run, request.text, request.beam) for run in translators.items()]
                 return {"text": request.text, "runs": rows}
             case SpeakJob():
-                from seq2see.serve import voices
+                from seq2see.serve.api import voices
 
                 return voices.speak(self.voice(request.run), request)
             case StyleRequest():
-                from seq2see.serve import voices
+                from seq2see.serve.api import voices
 
                 return voices.style_of(self.voice(request.run), request)
 

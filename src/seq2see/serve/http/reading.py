@@ -16,8 +16,8 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from seq2see.serve.guard import FILE_BYTES
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.http.guard import FILE_BYTES
+from seq2see.serve.http.refusal import Refusal
 
 _JSON = re.compile(r"application/(?:json|[\w.+-]+\+json)", re.ASCII)
 _FIELDS = 20

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seq2see.errors import ConfigError
 from seq2see.look import AttentionMap
 from seq2see.look.map.packing import pack
-from seq2see.serve.requests import SpeakJob, StyleRequest
+from seq2see.serve.api.requests import SpeakJob, StyleRequest
 from seq2see.speech import audio
 from seq2see.speech.synthesis import style_map
 

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from seq2see.errors import MissingExtraError
 from seq2see.serve.configuration import ServerConfig
 from seq2see.serve.dialects.desk import bearer
-from seq2see.serve.pool import Pool
-from seq2see.serve.refusal import NotFound, Refusal
+from seq2see.serve.http.refusal import NotFound, Refusal
+from seq2see.serve.workers.pool import Pool
 
 
 class Unauthorized(Refusal):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from seq2see import atomic
 from seq2see.errors import ConfigError, brief
-from seq2see.serve.refusal import NoKey, WrongKey
+from seq2see.serve.http.refusal import NoKey, WrongKey
 
 _DIGEST = re.compile(r"[\da-f]{64}")
 

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from seq2see.processes import interrupts_blocked
-from seq2see.serve.worker import MakeHost, work
+from seq2see.serve.workers.worker import MakeHost, work
 
 _SECONDS_TO_END = 0.25
 

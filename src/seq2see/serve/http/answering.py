@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.http.refusal import Refusal
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

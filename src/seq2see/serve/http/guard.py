@@ -20,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from seq2see.serve.answering import error_answer, refusal_answer
-from seq2see.serve.refusal import Refusal, TooLarge, TooSlow
+from seq2see.serve.http.answering import error_answer, refusal_answer
+from seq2see.serve.http.refusal import Refusal, TooLarge, TooSlow
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; "

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seq2see.formats.documents.frame import Frame, framed
-from seq2see.serve.markup import HtmlText
-from seq2see.serve.pool import DEADLINE, Pool
-from seq2see.serve.queue import Lane
-from seq2see.serve.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.dialects.markup import HtmlText
+from seq2see.serve.workers.pool import DEADLINE, Pool
+from seq2see.serve.workers.queue import Lane
 
 TextForm = Literal["text", "html"]
 _NBEST = 5  # of the beam that is searched anyway: the best one is the same as without alternatives

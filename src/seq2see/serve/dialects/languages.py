@@ -11,8 +11,8 @@ from typing import Any
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.requests import ServedRun
+from seq2see.serve.api.requests import ServedRun
+from seq2see.serve.http.refusal import Refusal
 from seq2see.serve.served import base_code
 
 # How letters of a script are called in Unicode, where that is not the script's own name.

@@ -14,12 +14,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seq2see.serve.cache import AnswerCache
-from seq2see.serve.process import ModelProcess, WorkerGone
-from seq2see.serve.queue import BATCH_COST, INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
-from seq2see.serve.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
-from seq2see.serve.requests import SearchOptions, TextJob
-from seq2see.serve.worker import Answered, Crashed, Declined, HostLoaded, MakeHost, Question, TextBatch
+from seq2see.serve.api.requests import SearchOptions, TextJob
+from seq2see.serve.http.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
+from seq2see.serve.workers.cache import AnswerCache
+from seq2see.serve.workers.process import ModelProcess, WorkerGone
+from seq2see.serve.workers.queue import BATCH_COST, INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
+from seq2see.serve.workers.worker import Answered, Crashed, Declined, HostLoaded, MakeHost, Question, TextBatch
 
 DEADLINE = 15.0  # seconds: Weblate gives up after 20
 QUESTION_DEADLINE = 60.0  # of one map, one beam, one sentence spoken

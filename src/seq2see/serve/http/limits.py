@@ -4,7 +4,7 @@ import time
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 
-from seq2see.serve.refusal import Overloaded
+from seq2see.serve.http.refusal import Overloaded
 
 WINDOW = 60.0  # seconds
 ASKERS = 10_000  # that are remembered; the one that was silent longest is forgotten first

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from seq2see.serve.refusal import NotFound
+from seq2see.serve.http.refusal import NotFound
 
-PAGE = Path(__file__).parent / "page"
-VIEW = Path(__file__).parents[1] / "look" / "draw" / "view"
+PAGE = Path(__file__).parents[1] / "page"
+VIEW = Path(__file__).parents[2] / "look" / "draw" / "view"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

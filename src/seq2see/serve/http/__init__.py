@@ -1,0 +1,1 @@
+"""What every request passes, and how it is answered or refused."""

@@ -1,0 +1,1 @@
+"""The model processes: a queue in front of them, one pipe each."""
