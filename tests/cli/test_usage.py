@@ -22,8 +22,11 @@ from folders import SOURCES, TARGETS, make_run
 
 ROOT = Path(__file__).parents[2]
 VERBS = {str(command.name): command.callback for command in app.registered_commands}
-# Take minutes, or need espeak-ng; tests/house runs most of them with shortened training.
-PARSED_ONLY = ("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume")
+# Take minutes, need espeak-ng, or go on until they are stopped; tests/house and tests/serve run most of them.
+PARSED_ONLY = (
+    *("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume"),
+    "seq2see serve",
+)
 SHORT = ["--set", "training.steps=1", "--set", "training.threads=1"]
 
 

@@ -1,10 +1,11 @@
 """The queue and the model processes behind it: order, batches, death, deadlines, cancelling."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from stand_in_host import EN_ES, KO_EN, broken_host, make_host
@@ -17,10 +18,17 @@ from seq2see.serve.workers.pool import Pool
 from seq2see.serve.workers.queue import BATCH_COST, BATCH_JOBS, IN_A_ROW, Lane, Waiting, WaitingLine
 
 PLAIN = SearchOptions()
+Value = TypeVar("Value")
 
 
 def jobs(*texts: str) -> list[TextJob]:
     return [TextJob(text) for text in texts]
+
+
+def in_thread(work: Coroutine[Any, Any, Value]) -> Value:
+    """In a thread of its own: a browser of other tests may keep an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def with_pool(work: Callable[[Pool], Awaitable[Any]], workers: int = 1, log: Path | None = None) -> Any:
@@ -36,7 +44,7 @@ def with_pool(work: Callable[[Pool], Awaitable[Any]], workers: int = 1, log: Pat
             await pool.close()
             assert all(slot.process is None for slot in pool.slots)
 
-    return asyncio.run(main())
+    return in_thread(main())
 
 
 # ----- the line alone
@@ -58,7 +66,7 @@ def in_loop(check: Callable[[WaitingLine], None]) -> None:
     async def main() -> None:
         check(WaitingLine())
 
-    asyncio.run(main())
+    in_thread(main())
 
 
 def test_a_batch_is_of_one_run_and_one_search_and_leaves_the_others_in_order() -> None:
@@ -212,7 +220,7 @@ def test_a_worker_that_cannot_be_replaced_for_ever_is_not_replaced_in_a_rush(mon
     async def _note(slept: list[float], seconds: float) -> None:
         slept.append(seconds)
 
-    (pause,) = asyncio.run(main())
+    (pause,) = in_thread(main())
     assert 59 < pause <= 60
 
 
@@ -302,7 +310,7 @@ def test_before_the_models_are_loaded_it_is_503_and_what_is_taken_while_stopping
         finally:
             await pool.close()
 
-    assert asyncio.run(main()) == (503, "A")
+    assert in_thread(main()) == (503, "A")
 
 
 def test_a_run_that_cannot_be_loaded_is_said() -> None:
@@ -316,7 +324,7 @@ def test_a_run_that_cannot_be_loaded_is_said() -> None:
         finally:
             await pool.close()
 
-    assert asyncio.run(main()) == "runs/ko-en: damaged"
+    assert in_thread(main()) == "runs/ko-en: damaged"
 
 
 # ----- the cache

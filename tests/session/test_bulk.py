@@ -29,6 +29,7 @@ def test_no_workers_are_too_few() -> None:
 
 def test_what_a_worker_cannot_do_is_said_by_the_first_process(tmp_path: Path) -> None:
     """It comes through the pipe as one line, and nobody is left behind."""
+    before = set(multiprocessing.active_children())
     with pytest.raises(RunError, match="not a run folder"):
         list(translate_bulk([tmp_path], [Request("a")], SearchConfig(), workers=1))
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before

@@ -127,6 +127,17 @@ def test_the_largest_model_that_sees_the_pairs_often_enough() -> None:
         }
 
 
+@pytest.mark.parametrize(
+    ("pairs", "seconds", "size"),
+    [(8_000, 10**6, "tiny"), (20_000, None, "tiny"), (33_000, 1_000.0, "tiny"), (33_000, 10_000.0, "small")],
+)
+def test_many_strings_fill_a_small_model(pairs: int, seconds: float | None, size: str) -> None:
+    speeds = {"small": 1000.0, "tiny": 4000.0}  # base is not even measured
+    strings = replace(made(PHONES), pairs=pairs)
+    budget = Budget(pairs, 300_000, seconds)
+    assert auto.choose_size(strings, budget, lambda size, batch: speeds[size]).settings == {"model.size": size}
+
+
 def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
     def speed(size: str, batch: int) -> float:
         assert size != "base"

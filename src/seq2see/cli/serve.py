@@ -99,7 +99,7 @@ def serve(
         str, typer.Option(help="The title in /spec: some clients want to read LibreTranslate there.")
     ] = "seq2see",
 ) -> None:
-    """Serve translations: a page that shows everything, and protocols that other programs speak.
+    """Serve translations to a page and to other programs.
 
     Weblate, Mastodon and everything else that speaks LibreTranslate: http://127.0.0.1:5000. OmegaT: its Apertium
     connector with http://127.0.0.1:5000/apertium. Trados, memoQ, Wordfast: the plugins of OPUS-CAT, with --port 8500.

@@ -79,6 +79,21 @@ class Translator:
         return self.runs[0].config.data.target_language
 
     @property
+    def max_length(self) -> int:
+        """Pieces that a text may have on each side, as in training; longer ones are cut."""
+        return self.runs[0].config.training.max_length
+
+    @property
+    def target_size(self) -> int:
+        """Pieces in the target vocabulary."""
+        return self._target.size
+
+    @property
+    def by_torch(self) -> "Translator":
+        """The same without its engines: what-if changes torch's modules."""
+        return Translator(self.runs)
+
+    @property
     def alignment_head(self) -> Best | None:
         """The head that alignments are read from, if one has been chosen and remembered in the run folder."""
         return load_best(self.path / ALIGNMENT)

@@ -132,7 +132,7 @@ def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None)
             return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, "byte_fallback": True}, text)
         return SidePieces({"scheme": "char", "jamo": jamo, **no_bytes}, f"characters{in_jamo}: short strings")
     scale = profile.pairs / max(1, min(profile.pairs, COUNTED))
-    wanted = 5 * math.sqrt(words * scale)
+    wanted = 5 * math.sqrt(max(1, words * scale))
     count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
     jamo = jamo and side.syllables > count / 4
     text = f"{count:,} subwords{' in jamo' if jamo else ''} for {round(words * scale):,} words"
@@ -185,13 +185,14 @@ def _long(side: SideProfile) -> int:
 
 def choose_size(profile: Profile, budget: Budget, speed: Callable[[str, int], float]) -> SettingChoice:
     """`speed` measures how many pieces a second a model of a size learns from, in batches of so many."""
-    if profile.pairs < _SMALL_CORPUS or profile.spelled:
-        return SettingChoice("size", {"model.size": "tiny"}, f"tiny: {_described(profile)} do not fill a larger model")
+    if profile.pairs <= _SMALL_CORPUS:
+        reason = f"tiny: {_described(profile)} {'does' if profile.pairs == 1 else 'do'} not fill a larger model"
+        return SettingChoice("size", {"model.size": "tiny"}, reason)
     if budget.seconds is None:
-        size = "small" if profile.pairs < 20 * _LARGE_CORPUS else "base"
+        size = "base" if profile.pairs >= 20 * _LARGE_CORPUS and not profile.spelled else "small"
         return SettingChoice("size", {"model.size": size}, f"{size}: {_described(profile)}, no time limit")
-    wanted = 6 if profile.pairs >= _LARGE_CORPUS else 12
-    for size in _SIZES[:-1]:
+    wanted = 20 if profile.spelled else 6 if profile.pairs >= _LARGE_CORPUS else 12
+    for size in ("small",) if profile.spelled else _SIZES[:-1]:
         if _affordable(size, budget, speed, wanted):
             reason = f"{size}: the largest that sees the pairs {wanted} times in the time limit"
             return SettingChoice("size", {"model.size": size}, reason)

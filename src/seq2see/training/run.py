@@ -165,8 +165,8 @@ class TranslationSetup:
 def _check_sides(seen: Profile) -> None:
     """Before anything is learned from one side alone."""
     empty = [name for name, side in (("source", seen.source), ("target", seen.target)) if not side.word_tokens]
-    if empty and seen.pairs:
-        raise DataError(f"the {' and the '.join(empty)} side of all pairs is empty: there is nothing to learn")
+    if len(empty) == 1:  # where both are, there is no pair
+        raise DataError(f"the {empty[0]} side of all pairs is empty: there is nothing to learn")
 
 
 class Speeds:

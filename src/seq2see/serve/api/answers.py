@@ -114,7 +114,7 @@ class Models:
             "family": translator.family,
             "layers": len(crossing),
             "heads": max((attention.module.heads for attention in crossing), default=0),
-            "max_length": translator.runs[0].config.training.max_length,
+            "max_length": translator.max_length,
             "engine": self.engine,
             "head": None if best is None else best._asdict(),
         }

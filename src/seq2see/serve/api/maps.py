@@ -33,7 +33,7 @@ def look(translator: Translator, request: LookRequest) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     if request.edits.any:
         config = chosen(None, request.beam, None)
-        translator = Translator(translator.runs)  # both by torch, which alone can be changed
+        translator = translator.by_torch  # both of them
         before = translated(translator, translator.translate(shown.source, search=config))
         translator = what_if(translator, shown.source, request.edits)
         shown = translator.translate(shown.source, search=config)
@@ -115,12 +115,12 @@ def _check(translator: Translator, source: str, target_ids: Sequence[int]) -> No
     text = translator.clean(source).strip()
     if not text:
         raise ConfigError("the source is empty: there is nothing to look at")
-    longest = translator.runs[0].config.training.max_length
+    longest = translator.max_length
     if len(text) > 100 * longest or len(translator.read_source(text).ids) > longest:
         raise ConfigError(_too_long())
     if len(target_ids) > 4 * longest:
         raise ConfigError(f"target_ids holds {len(target_ids)} pieces; this run says at most {4 * longest} at once")
-    size = translator.runs[0].tokenizers[1].size
+    size = translator.target_size
     if any(piece >= size for piece in target_ids):
         raise ConfigError(f"target_ids holds {max(target_ids)}, but the target vocabulary has {size} pieces")
 
