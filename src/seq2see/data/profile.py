@@ -75,7 +75,7 @@ def profile(pairs: Iterable[Pair]) -> Profile:
             continue
         source.add(pair.source)
         target.add(pair.target)
-        if count <= _MATCHED:
+        if count <= _MATCHED and max(len(pair.source), len(pair.target)) <= _LONGEST_MATCHED:
             runs.append(longest_common_run(pair.source, pair.target)[2] / max(1, len(pair.target)))
     return Profile(
         count,
@@ -87,6 +87,7 @@ def profile(pairs: Iterable[Pair]) -> Profile:
 
 
 _MATCHED = 2000  # pairs whose longest common run is looked for
+_LONGEST_MATCHED = 400  # characters of their sides: time grows with the square, and only short strings are asked for it
 
 
 class _Counts:
