@@ -63,7 +63,11 @@ def page_routes() -> list[Route]:
     async def view(request: Request) -> Response:
         return _file(folders["view"], request.path_params["name"]).response(request)
 
-    return [Route("/", index), Route("/page/{name}", page), Route("/view/{name}", view)]
+    async def icon(_: Request) -> Response:
+        return Response(status_code=204)  # a browser asks for it wherever a page names no icon, as /health does not
+
+    routes = [Route("/", index), Route("/page/{name}", page), Route("/view/{name}", view)]
+    return [*routes, Route("/favicon.ico", icon)]
 
 
 def _file(files: dict[str, PageFile], name: str) -> PageFile:
