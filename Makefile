@@ -17,9 +17,8 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# Three workers keep two cores busy: servers and browsers are waited for.
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-slow: install
 	$(BIN)/python -m pytest -m slow -rA

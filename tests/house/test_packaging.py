@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-# Used without being imported: make test's -n 3; what pyworld looks for when it is imported; the parser of forms that
+# Used without being imported: make test's -n 2; what pyworld looks for when it is imported; the parser of forms that
 # starlette looks for.
 BY_OTHERS = {"pytest-xdist", "setuptools", "python-multipart"}
 
