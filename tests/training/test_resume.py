@@ -18,7 +18,7 @@ from seq2see.runs.folder import load_run
 
 SERVER = multiprocessing.get_context("forkserver")
 # Not "killing": the server of Python 3.11 does not know the folder of the tests.
-SERVER.set_forkserver_preload(["seq2see.training.run", "seq2see.data.report", "torch._dynamo"])
+SERVER.set_forkserver_preload(["seq2see.training.run", "seq2see.data.report"])
 RESUME_FAULTS = [
     "random numbers not restored",
     "data position lost",
