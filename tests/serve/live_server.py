@@ -13,7 +13,8 @@ import httpx2
 from stand_in_host import EN_ES, KO_EN, make_host
 
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.server import bind, make_server
+from seq2see.serve.listening import bind
+from seq2see.serve.server import make_server
 from seq2see.serve.workers.pool import Pool
 
 CONFIG = ServerConfig((KO_EN, EN_ES), metrics=True)

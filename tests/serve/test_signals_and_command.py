@@ -1,5 +1,6 @@
 """The command line, and a server as a process of its own: SIGTERM under load, kill -9, Ctrl-C twice, a port in use."""
 
+import importlib.util
 import os
 import signal
 import socket
@@ -142,6 +143,13 @@ def test_what_is_wrong_is_said_before_anything_is_loaded(tmp_path: Path) -> None
     assert "add it" in failure("--metrics-token", "x")
 
 
+def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else real(name))
+    result = CliRunner().invoke(app, ["serve", "--port", "0"])
+    assert str(result.exception) == "serve needs the extra 'serve': pip install 'seq2see[serve]'"
+
+
 def test_a_port_in_use_is_one_line_and_exit_code_2() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -159,10 +167,12 @@ def test_a_port_in_use_is_one_line_and_exit_code_2() -> None:
     )
 
 
-def test_the_http_process_imports_no_torch_and_help_no_framework() -> None:
+def test_the_http_process_imports_no_torch_and_its_framework_after_the_first_worker_began() -> None:
     script = (
-        "import sys; import seq2see.cli.serve, seq2see.cli; first = {'fastapi', 'uvicorn', 'torch'} & set(sys.modules);"
-        "import seq2see.serve.server, seq2see.serve.workers.worker; print(sorted(first), 'torch' in sys.modules)"
+        "import sys; import seq2see.cli.serve, seq2see.serve.served, seq2see.serve.configuration;"
+        "import seq2see.serve.http.keys, seq2see.serve.listening, seq2see.serve.workers.pool, seq2see.serve.workers.worker;"
+        "first = {'fastapi', 'starlette', 'uvicorn', 'torch', 'numpy'} & set(sys.modules);"
+        "import seq2see.serve.server; print(sorted(first), 'torch' in sys.modules)"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
