@@ -170,7 +170,8 @@ def test_a_port_in_use_is_one_line_and_exit_code_2() -> None:
 def test_the_http_process_imports_no_torch_and_its_framework_after_the_first_worker_began() -> None:
     script = (
         "import sys; import seq2see.cli.serve, seq2see.serve.served, seq2see.serve.configuration;"
-        "import seq2see.serve.http.keys, seq2see.serve.listening, seq2see.serve.workers.pool, seq2see.serve.workers.worker;"
+        "import seq2see.serve.http.keys, seq2see.serve.listening, seq2see.serve.workers.worker;"
+        "import seq2see.serve.workers.pool;"
         "first = {'fastapi', 'starlette', 'uvicorn', 'torch', 'numpy'} & set(sys.modules);"
         "import seq2see.serve.server; print(sorted(first), 'torch' in sys.modules)"
     )
