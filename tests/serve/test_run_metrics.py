@@ -132,6 +132,20 @@ def test_numbers_that_json_lacks_are_null(run: Path) -> None:
     json.dumps(answer, allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("training", "planned"),
+    [
+        ({"steps": 500, "time_limit": None}, {"steps": 500, "seconds": None}),
+        ({"time_limit": 1800.0}, {"steps": None, "seconds": 1800.0}),
+        ({"steps": "x", "time_limit": float("nan")}, {"steps": None, "seconds": None}),
+        ([], {"steps": None, "seconds": None}),
+    ],
+)
+def test_when_training_ends_is_told_as_far_as_its_settings_say(run: Path, training: Any, planned: Any) -> None:
+    (run / "config.json").write_text(json.dumps({"model": {"family": "rnn"}, "training": training}))
+    assert metrics_answer(run, 0, None, 10)["planned"] == planned
+
+
 def test_states_follow_a_run_and_its_resume(run: Path) -> None:
     states = RunStates()
     assert states.state(run).step == 0  # type: ignore[union-attr]

@@ -204,7 +204,19 @@ def metrics_answer(path: Path, after: int, inode: int | None, points: int) -> di
         "updates": decimate(tail.updates, points),
         "validations": [_finite(entry) for entry in tail.validations],
         "finished": finished,
+        "planned": _planned(path),
     }
+
+
+def _planned(path: Path) -> dict[str, float | None]:
+    """When training ends by its settings: after so many updates, after so many seconds; null: they do not say."""
+    try:
+        training = atomic.read_json(place_of(path, CONFIG)).get("training") or {}
+        values = training.get("steps"), training.get("time_limit")
+    except (OSError, ValueError, AttributeError):
+        values = None, None
+    known = [value if type(value) in _NUMBERS and 0 < value < 2**53 else None for value in values]
+    return dict(zip(("steps", "seconds"), known, strict=True))
 
 
 def stored_maps(path: Path) -> list[dict[str, Any]]:

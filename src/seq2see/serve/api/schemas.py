@@ -69,6 +69,7 @@ METRICS: Schema = {
     "updates": [[500, 1.21, 1.34, 1.52, 0.001, 0.8, 3, 20480, 4.2]],
     "validations": [{"step": 500, "elapsed": 61.2, "validation": {"loss": 1.1}, "samples": [["가", "A", "B"]]}],
     "finished": False,
+    "planned": {"steps": 20000, "seconds": None},
 }
 _SIDE = {
     "tokens": ["▁나는", "▁잔다", "</s>"],

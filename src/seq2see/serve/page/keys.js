@@ -14,6 +14,7 @@ const KEYS = [
   [["Shift", "Enter"], "keys.several"],
   [["←", "↑", "↓", "→"], "keys.beam"],
   [["←", "→"], "keys.step"],
+  [["←", "→", "+", "−"], "keys.chart"],
   [["?"], "keys.help"],
 ];
 

@@ -16,7 +16,7 @@ const EVERY = 5000; // milliseconds between questions for runs while there are n
 const BEGINNING = {
   tab: "translate", lang: "auto", theme: "auto", run: "", text: "", beam: 5, prefix: [], pick: 0, part: 0,
   view: "matrix", kind: "cross", level: "word", layer: -1, head: -1, hide: false, rescale: false, opinion: "attention", rows: [], edits: [""],
-  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", log: false, smooth: 0, sentence: 0, at: -1,
+  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", range: "", log: false, smooth: 0, sentence: 0, at: -1,
   voice: "", say: "", tokens: [""],
 };
 

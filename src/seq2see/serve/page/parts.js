@@ -58,6 +58,14 @@ export function short(value) {
   return value >= 1e4 ? `${Math.round(value / 1e3)} k` : count(value);
 }
 
+/** 95 -> 2 min; 4000 -> 1 h 7 min */
+export function duration(seconds) {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const told = [hours ? t("hours", { count: hours }) : "", rest || !hours ? t("minutes", { count: rest || 1 }) : ""];
+  return told.filter(Boolean).join(" ");
+}
+
 /** Waits until nothing came for a while. */
 export function debounced(milliseconds, act) {
   let timer = null;

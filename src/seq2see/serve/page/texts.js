@@ -31,6 +31,8 @@ export const TEXTS = {
   waiting: ["Working …", "처리 중 …"],
   close: ["Close", "닫기"],
   part: ["Part", "부분"],
+  hours: ["{count} h", "{count}시간"],
+  minutes: ["{count} min", "{count}분"],
   source: ["Source", "원문"],
   target: ["Translation", "번역문"],
 
@@ -121,6 +123,11 @@ export const TEXTS = {
   "compare.blind.text": ["One fixed vector holds the whole sentence: there is nothing to look at, so a long sentence is forgotten.", "고정된 벡터 하나에 문장 전체를 담습니다. 되돌아볼 곳이 없으므로 긴 문장은 잊어버립니다."],
   "compare.lengths": ["Quality by length", "길이에 따른 품질"],
   "compare.lengths.none": ["No evaluation of these runs is kept yet: `seq2see evaluate RUN test.tsv` keeps one.", "아직 저장된 평가가 없습니다. `seq2see evaluate RUN test.tsv`를 실행하면 저장됩니다."],
+  "compare.worst": ["Worst sentences of", "가장 많이 틀린 문장"],
+  "compare.worst.hint": ["Click a length to see the sentences that went most wrong.", "길이를 누르면 가장 많이 틀린 문장이 나옵니다."],
+  "compare.worst.none": ["None are kept for this length.", "이 길이에는 저장된 문장이 없습니다."],
+  "compare.worst.open": ["Open in Translate", "번역에서 열기"],
+  "compare.worst.here": ["Compare it here", "여기에서 비교"],
   "compare.across": ["{unit} of the {side}, and how many sentences", "{side}의 {unit} 수와 문장 수"],
   "compare.legend": ["Struck through: it stands in {name} only. Underlined: it stands only here.", "취소선: {name}에만 있는 단어. 밑줄: 여기에만 있는 단어."],
   "compare.reference.short": ["the reference", "참조 번역"],
@@ -189,6 +196,9 @@ export const TEXTS = {
   "training.log": ["Logarithmic", "로그 눈금"],
   "training.smooth": ["Smoothing", "평활"],
   "training.smoothed": ["{name}, smoothed", "{name}, 평활"],
+  "training.left": ["about {time} left", "약 {time} 남음"],
+  "training.whole": ["Show all of it", "전체 보기"],
+  "training.zoom": ["Drag across a chart to see a part of it; a double click shows all again.", "그래프를 가로로 끌면 그 부분만 보이고, 두 번 누르면 전체가 다시 보입니다."],
   "training.live": ["updated every 2 seconds", "2초마다 갱신"],
   "training.best": ["best {value} at step {step}", "최고 {value} ({step}스텝)"],
   "training.sentences": ["Sentences at each validation", "검증할 때마다의 문장"],
@@ -247,6 +257,7 @@ export const TEXTS = {
   "keys.several": ["in a matrix: select several rows, their weights are added", "행렬에서: 여러 행을 골라 가중치를 더하기"],
   "keys.beam": ["in a beam: from candidate to candidate; Enter goes on from there", "빔에서: 후보 사이를 이동. Enter로 거기에서 이어 가기"],
   "keys.step": ["in Step: previous and next step", "한 단계씩: 이전과 다음 단계"],
+  "keys.chart": ["in a chart: from point to point; + and − for a part of it, 0 for all", "그래프에서: 점 사이를 이동. +와 −로 일부만, 0으로 전체 보기"],
   "keys.help": ["this list", "이 목록"],
 };
 
