@@ -221,5 +221,5 @@ export function lengthChart(names, stored) {
     const at = (bucket) => one.by_length.buckets.findIndex((own) => own.from === bucket.from);
     return [{ run: names[place], buckets: buckets.map((bucket) => one.worst[at(bucket)] ?? []) }];
   });
-  return { worst, label: `${known.label ?? known.metric.toUpperCase()} · ${test}.`, across: t("compare.across", { unit: known.unit, side: known.side }), from: 0, digits: 1, ticks, series };
+  return { worst, label: `${known.label ?? known.metric.toUpperCase()} · ${test}.`, across: t("compare.across", { unit: t(`unit.${known.unit === "words" ? "words" : "characters"}`), side: t(`side.${known.side === "source" ? "source" : "reference"}`) }), from: 0, digits: 1, ticks, series };
 }

@@ -128,7 +128,11 @@ export const TEXTS = {
   "compare.worst.none": ["None are kept for this length.", "이 길이에는 저장된 문장이 없습니다."],
   "compare.worst.open": ["Open in Translate", "번역에서 열기"],
   "compare.worst.here": ["Compare it here", "여기에서 비교"],
-  "compare.across": ["{unit} of the {side}, and how many sentences", "{side}의 {unit} 수와 문장 수"],
+  "compare.across": ["{unit} of the {side}, and how many sentences", "{side}의 {unit} 수, 그 아래는 문장 수"],
+  "unit.words": ["words", "단어"],
+  "unit.characters": ["characters", "글자"],
+  "side.source": ["source", "원문"],
+  "side.reference": ["reference", "참조 번역"],
   "compare.legend": ["Struck through: it stands in {name} only. Underlined: it stands only here.", "취소선: {name}에만 있는 단어. 밑줄: 여기에만 있는 단어."],
   "compare.reference.short": ["the reference", "참조 번역"],
 
