@@ -95,8 +95,8 @@ export default class StepTab {
   drawStepper() {
     const { walk } = this;
     const run = this.run();
-    const back = iconButton("undo", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
-    const on = iconButton("undo", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", class: "icon-button flipped", disabled: walk.step === walk.steps });
+    const back = iconButton("back", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
+    const on = iconButton("on", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", disabled: walk.step === walk.steps });
     const copy = button(t("step.numpy"), async () => {
       await navigator.clipboard.writeText(walk.numpy);
       this.announce(t("translate.copied"));

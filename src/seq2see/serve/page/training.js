@@ -181,7 +181,7 @@ export default class TrainingTab {
       const raw = curves.points("mean", across, ["low", "high"]);
       const valid = curves.validPoints("loss", across);
       const told = smooth > 0 ? [line(name, colour, raw, { faint: true }), line(t("training.smoothed", { name }), colour, smoothed(raw, smooth))] : [line(name, colour, raw)];
-      return valid.length ? [...told, line(`${name}, ${t("training.validation")}`, colour, valid, { marked: true, dashed: true, best: curves.bestPlace("loss", across) })] : told;
+      return valid.length ? [...told, line(`${name}, ${t("training.validation.short")}`, colour, valid, { marked: true, dashed: true, best: curves.bestPlace("loss", across) })] : told;
     });
     const found = [{ key: "loss", chart: { ...axis, label: t("training.loss"), digits: 3, log, series: loss } }];
     for (const [metric, title] of Object.entries(SCORES)) {
@@ -189,7 +189,7 @@ export default class TrainingTab {
         const points = curves.validPoints(metric, across);
         return points.length ? [line(name, colour, points, { marked: true, best: curves.bestPlace(metric, across) })] : [];
       });
-      const label = metric === "exact" || metric === "accuracy" ? `${metric}, ${title}` : title;
+      const label = title === "%" ? t(`training.${metric}`) : title;
       if (series.length) found.push({ key: metric, chart: { ...axis, label: t("training.score", { name: label }), digits: 1, from: 0, series } });
     }
     const plain = [["rate", 5], ["norm", 2], ["speed", 0]];

@@ -78,15 +78,16 @@ export class Chart {
     const top = values.reduce((a, b) => Math.max(a, b), low + 1e-9);
     const flat = !(top - low > 1e-8); // or no value at all
     this.levels = log ? logTicks(values.filter((value) => value > 0)) : niceTicks(Number.isFinite(low) ? low : 0, flat ? (Number.isFinite(low) ? low : 0) + 1 : top, 5);
+    this.start = Math.max(EDGE.left, 14 + 7 * Math.max(...this.levels.map((level) => tidy(level).length))); // room for the longest
     const [y0, y1] = [this.levels[0], this.levels[this.levels.length - 1]];
     const ends = this.places.length ? [this.places[0], this.places[this.places.length - 1]] : [0, 1];
     const whole = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(ends[0], 0), Math.max(ends[1], this.chart.shortest ?? 1)];
     const [first, last] = (this.ends = this.chart.range ?? whole);
-    const [wide, high] = [width - EDGE.left - EDGE.right, HEIGHT - EDGE.top - this.foot];
-    this.x = (value) => EDGE.left + ((value - first) / (last - first)) * wide;
+    const [wide, high] = [width - this.start - EDGE.right, HEIGHT - EDGE.top - this.foot];
+    this.x = (value) => this.start + ((value - first) / (last - first)) * wide;
     const linear = (value, a, b) => EDGE.top + (1 - (value - a) / (b - a)) * high;
     this.y = log ? (value) => linear(Math.log(Math.max(value, y0)), Math.log(y0), Math.log(y1)) : (value) => linear(value, y0, y1);
-    this.valueAt = (x) => clamp(first + ((x - EDGE.left) / wide) * (last - first), first, last);
+    this.valueAt = (x) => clamp(first + ((x - this.start) / wide) * (last - first), first, last);
     this.steps = ticks ? null : niceTicks(first, last, clamp(Math.floor(wide / 90), 2, 8)).filter((step) => step >= first && step <= last);
   }
 
@@ -94,19 +95,19 @@ export class Chart {
     const right = this.width - EDGE.right;
     const bottom = HEIGHT - this.foot;
     const found = this.levels.flatMap((level) => [
-      makeSvg("line", { class: "grid", x1: EDGE.left, x2: right, y1: this.y(level), y2: this.y(level) }),
-      words(EDGE.left - 8, this.y(level) + 4, tidy(level), "end"),
+      makeSvg("line", { class: "grid", x1: this.start, x2: right, y1: this.y(level), y2: this.y(level) }),
+      words(this.start - 8, this.y(level) + 4, tidy(level), "end"),
     ]);
     if (this.chart.ticks) found.push(...this.tickNames(bottom));
     else found.push(...this.steps.map((step) => words(this.x(step), bottom + 18, tidy(step), "middle")));
-    found.push(words((EDGE.left + right) / 2, HEIGHT - 6, this.chart.across, "middle", "axis"));
+    found.push(words((this.start + right) / 2, HEIGHT - 6, this.chart.across, "middle", "axis"));
     return found;
   }
 
   /** As many as there is room for. */
   tickNames(bottom) {
     const { ticks } = this.chart;
-    const room = (this.width - EDGE.left - EDGE.right) / ticks.length;
+    const room = (this.width - this.start - EDGE.right) / ticks.length;
     const longest = Math.max(...ticks.map(([name, below]) => Math.max(name.length * 8, below.length * 6.2)));
     const each = Math.ceil((longest + 6) / room);
     return ticks.flatMap(([name, below], place) =>
@@ -170,7 +171,7 @@ export class Chart {
   }
 
   left(event) {
-    return clamp(event.clientX - this.svg.getBoundingClientRect().left, EDGE.left, this.width - EDGE.right);
+    return clamp(event.clientX - this.svg.getBoundingClientRect().left, this.start, this.width - EDGE.right);
   }
 
   moved(event) {
