@@ -150,6 +150,7 @@ async function open() {
     const chosen = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
+    if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   document.title = `seq2see · ${t(`tab.${name}`)}`;
   panel.setAttribute("aria-labelledby", `tab-${name}`);
