@@ -174,6 +174,10 @@ def test_runs_below_a_watched_folder_are_found_by_their_paths(tmp_path: Path, ru
     found = watched_runs([tmp_path / "runs", tmp_path / "nowhere"])
     assert found == {"a": run, "b/c": tmp_path / "runs" / "b" / "c"}
     assert watched_runs([run]) == {"a": run}
+    other = make_folder(tmp_path / "others" / "a")
+    both = [tmp_path / "runs", tmp_path / "others"]
+    assert watched_runs(both, {"a": run}) == {"b/c": tmp_path / "runs" / "b" / "c", "others/a": other}
+    assert watched_runs(both)["others/a"] == other
 
 
 def test_maps_are_served_as_training_packed_them(run: Path) -> None:

@@ -68,11 +68,11 @@ class Api:
 
     def _list_runs(self, descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         listed = [self._with_state(entry, self.runs[entry["name"]].path, served=True) for entry in descriptions]
-        paths = {run.path.resolve() for run in self.runs.values()}
-        for name, path in watched_runs(self.watch).items():
-            if name not in self.runs and path.resolve() not in paths:
-                listed.append(self._with_state({"name": name}, path, served=False))
-        return listed
+        watched = self._watched().items()
+        return listed + [self._with_state({"name": name}, path, served=False) for name, path in watched]
+
+    def _watched(self) -> dict[str, Path]:
+        return watched_runs(self.watch, {run.name: run.path for run in self.runs.values()})
 
     def _with_state(self, entry: dict[str, Any], path: Path, *, served: bool) -> dict[str, Any]:
         state = self.states.state(path)
@@ -203,7 +203,7 @@ class Api:
         """Of any run that is listed. A name is looked up, never made into a path."""
         if name in self.runs:
             return self.runs[name].path
-        paths = await asyncio.to_thread(watched_runs, self.watch)
+        paths = await asyncio.to_thread(self._watched)
         if name not in paths:
             raise NotFound(f"there is no run '{name}'")
         return paths[name]
