@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import ConfigError, nearest
-from seq2see.learn.texts import dot, qkv
+from seq2see.learn.texts import dot, qkv, scores
 from seq2see.learn.wording import Wording
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Outline:
 CATALOGUE = (
     Outline("dot", dot.TITLE, dot.SUMMARY),
     Outline("qkv", qkv.TITLE, qkv.SUMMARY),
+    Outline("scores", scores.TITLE, scores.SUMMARY),
 )
 
 
@@ -48,5 +49,9 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.qkv import LESSON as QKV
 
             return QKV
+        case "scores":
+            from seq2see.learn.lessons.scores import LESSON as SCORES
+
+            return SCORES
     outline(name)
     raise AssertionError(f"the lesson '{name}' is listed, but not found")
