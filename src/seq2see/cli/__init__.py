@@ -20,6 +20,7 @@ from seq2see.errors import Seq2SeeError
 
 VERBS = {
     "demo": "demo.demo",
+    "learn": "learn.learn",
     "train": "train.train",
     "translate": "translate.translate",
     "look": "look.look",
