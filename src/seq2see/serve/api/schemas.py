@@ -61,6 +61,17 @@ RUNS = [
         "served": True,
     }
 ]
+LESSONS: list[Schema] = [
+    {"name": "dot", "title": "Attention by hand", "summary": "One query, three keys.", "trains": False}
+]
+LESSON: Schema = {
+    "title": "Attention by hand",
+    "language": "en",
+    "sections": [{"title": "Question", "blocks": [{"kind": "text", "text": "..."}]}],
+    "origins": {"title": "Where it comes from", "lines": [["Vaswani 2017", "3.2.1"]]},
+    "following": {"title": "What to read next", "lessons": ["qkv"], "lines": [["seq2see learn qkv", "..."]]},
+    "command": ["the command of this page", "seq2see learn dot"],
+}
 METRICS: Schema = {
     "next": 120873,
     "inode": 1312,
@@ -154,6 +165,7 @@ WAV_BODY: Schema = {
     }
 }
 _BODIES: dict[str, Schema] = {
+    "LessonRequest": {"name": "dot", "language": "en", "changes": ["query=4,1"]},
     "TranslateRequest": {"run": "ko-en", "text": "나는 잔다", "beam": 5, "nbest": 3},
     "LookRequest": {"run": "ko-en", "source": "나는 잔다", "target_ids": [17, 412]},
     "BeamRequest": {"run": "ko-en", "text": "나는 잔다", "beam": 5},

@@ -4,7 +4,7 @@ import { button, table } from "/page/parts.js";
 import { t } from "/page/texts.js";
 
 const KEYS = [
-  [["1", "…", "7"], "keys.tabs"],
+  [["1", "…", "8"], "keys.tabs"],
   [["/"], "keys.type"],
   [["Ctrl", "Enter"], "keys.now"],
   [["←", "→"], "keys.words"],

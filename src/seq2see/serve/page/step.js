@@ -104,7 +104,8 @@ export default class StepTab {
       setTimeout(() => (copy.textContent = t("step.numpy")), 1500);
     }, { id: "step-numpy" });
     const pickers = walk.attention ? [picker(t("step.layer"), "layer", run.layers, walk.attention.layer, this.store), picker(t("step.head"), "head", run.heads, walk.attention.head, this.store)] : [];
-    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy);
+    const lesson = button(t("step.lesson"), () => this.store.set({ tab: "learn", lesson: "dot", set: [""] }, { push: true }), { class: "link" });
+    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy, lesson);
     const tokens = [...this.unit.tokens ?? [], "</s>"].slice(0, walk.steps);
     this.pieces.replaceChildren(...tokens.map((token, place) => {
       const made = make("button", { type: "button", id: `step-${place + 1}`, class: place + 1 > walk.step ? "later" : "", "aria-current": place + 1 === walk.step ? "step" : null }, make("bdi", {}, token));

@@ -15,6 +15,7 @@ export const TEXTS = {
   "tab.step": ["Step", "한 단계씩"],
   "tab.training": ["Training", "학습"],
   "tab.speak": ["Speak", "음성"],
+  "tab.learn": ["Learn", "배우기"],
   "language.to": ["{name}: show the page in this language", "{name}: 이 언어로 보기"],
   "theme.auto": ["Theme: auto", "테마: 자동"],
   "theme.light": ["Theme: light", "테마: 밝게"],
@@ -241,6 +242,17 @@ export const TEXTS = {
   "speak.spectrogram": ["Spectrogram: time goes right, pitch goes up", "스펙트로그램: 오른쪽이 시간, 위가 높은 소리"],
   "speak.alignment": ["Which letter it reads, moment by moment", "순간마다 읽고 있는 글자"],
   "speak.said": ["Said in {seconds} seconds", "{seconds}초 동안 말했습니다"],
+
+  // learn
+  "learn.list": ["Lessons", "강의"],
+  "learn.choose": ["Choose a lesson. Every number in it is computed when you open it.", "강의를 고르세요. 강의 속 숫자는 열 때마다 직접 계산됩니다."],
+  "learn.trains": ["It trains small models the first time.", "처음에는 작은 모델을 학습합니다."],
+  "learn.computing": ["Computing …", "계산하는 중 …"],
+  "learn.training": ["Computing … The first time it trains small models, which takes a minute or two; they are kept.", "계산하는 중 … 처음에는 작은 모델을 학습하느라 1~2분 걸리며, 결과는 저장됩니다."],
+  "learn.try": ["Try it here", "여기에서 해 보기"],
+  "learn.changed": ["Changed:", "바꾼 값:"],
+  "learn.back": ["Back to its own numbers", "원래 숫자로"],
+  "step.lesson": ["The same by hand: a lesson", "손으로 계산해 보는 강의"],
 
   // export and keys
   "export.title": ["Export", "내보내기"],
