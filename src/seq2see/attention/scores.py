@@ -315,6 +315,7 @@ class LocationAware(Additive):
         offset: int | Tensor = 0,
         history: Tensor | None = None,
         bias: Tensor | None = None,
+        raw_query: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         start = self.begin(prepared)
@@ -331,6 +332,7 @@ class LocationAware(Additive):
                 offset=offset + step,
                 history=history,
                 bias=bias if bias is None else bias[..., step : step + 1, :],
+                raw_query=raw_query if raw_query is None else raw_query[:, :, step : step + 1],
                 need_weights=True,
             )
             history = self.remember(history, weights)
