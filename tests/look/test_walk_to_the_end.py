@@ -1,6 +1,9 @@
 """A walkthrough is the whole way: every number is one that the model computes itself, and it ends where `step` ends."""
 
+import re
 from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import torch
 from small_models import BATCH, FAMILIES, SOURCE, TARGET, attentions, model_of
 from torch import Tensor, nn
 
+import seq2see
 from seq2see.attention.formula import Array, Formula
 from seq2see.attention.positions import rotate
 from seq2see.look.explain.walkthrough import Walkthrough, explain
@@ -272,3 +276,21 @@ def test_a_what_if_goes_on_to_the_probabilities(variant: str) -> None:
     for walk in walks(model, 2):
         last = (*walk.before, *walk.after)[-1].parts[-1]
         np.testing.assert_allclose(last.value, model(BATCH).features[0, 1].numpy(), atol=ROUNDING)
+
+
+def test_the_page_says_every_name_and_meaning_in_korean() -> None:
+    """Formulas come in English; the page has a table for them, where numbers are {n0}, {n1}."""
+    table = (Path(seq2see.__file__).parent / "serve" / "page" / "wording.js").read_text(encoding="utf-8")
+    words: set[str] = set()
+    for variant in FAMILIES:
+        model = model_of(variant, F32)
+        for kind in {"cross", "encoder", *(kind for kind, _ in attentions(model))}:
+            for formula in shown(explain(model, SOURCE, TARGET, 2, kind=kind)):  # type: ignore[arg-type]
+                words |= {formula.name, *(part.meaning for part in formula.parts)}
+    for word in words:
+        numbers = count()
+        template = re.sub(r"(?<![\w(])\d+(?!\w)", lambda _, numbers=numbers: f"{{n{next(numbers)}}}", word)
+        plain = not re.search(
+            r"[a-z]{3}", re.sub(r"relu|tanh|norm|hidden|convolved|sqrt|inner|silu|gate|key|gelu", "", word)
+        )
+        assert plain or f'"{word}":' in table or f'"{template}":' in table, word

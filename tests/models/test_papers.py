@@ -496,6 +496,46 @@ def test_the_encoder_equals_torchs(norm_first: bool):
     close(got.keys[real], expected[real])
 
 
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_decoder_equals_torchs(norm_first: bool, activation: str):
+    """nn.TransformerDecoder over the same keys, with the same parameters, causal and with padding."""
+    model, pairs = small("transformer", **BLOCK, norm_first=norm_first, activation=activation), batch()
+    decoder = model.decoder
+    layer = nn.TransformerDecoderLayer(
+        8, 2, 12, 0.0, activation, batch_first=True, norm_first=norm_first, dtype=torch.float64
+    )
+    top = nn.LayerNorm(8, dtype=torch.float64) if norm_first else None
+    other = nn.TransformerDecoder(layer, 2, top)
+    for theirs, ours in zip(other.layers, decoder.blocks, strict=True):
+        assert isinstance(ours, DecoderBlock)
+        named: dict[str, Tensor] = {}
+        for name, heads in (("self_attn", ours.attention), ("multihead_attn", ours.cross)):
+            projections = (heads.query_projection, heads.key_projection, heads.value_projection)
+            named[f"{name}.in_proj_weight"] = torch.cat([each.weight for each in projections])
+            named[f"{name}.in_proj_bias"] = torch.cat([each.bias for each in projections])
+            named[f"{name}.out_proj.weight"] = heads.output_projection.weight
+            named[f"{name}.out_proj.bias"] = heads.output_projection.bias
+        maps = {"linear1": ours.feed_forward.widen, "linear2": ours.feed_forward.narrow}
+        residuals = (ours.attention_residual, ours.cross_residual, ours.feed_forward_residual)
+        maps |= {f"norm{number}": residual.norm for number, residual in enumerate(residuals, start=1)}
+        named |= {f"{name}.{key}": value for name, part in maps.items() for key, value in part.state_dict().items()}
+        theirs.load_state_dict(named)
+    if norm_first:
+        other.norm.load_state_dict(decoder.norm.state_dict())
+    encoded, _ = model.encoder(pairs.source, pairs.source_mask)
+    length = pairs.target_in.size(1)
+    expected = other(
+        decoder.embedding(pairs.target_in),
+        encoded.keys,
+        tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
+        memory_key_padding_mask=~pairs.source_mask.squeeze(1),
+    )
+    got, _ = decoder(pairs.target_in, decoder.memorise(encoded))
+    real = pairs.target_mask.squeeze(1) if pairs.target_mask.dim() == 3 else pairs.target_mask
+    close(got[real], expected[real])
+
+
 def test_vectors_are_scaled_and_placed():
     """Section 3.4: word vectors times sqrt(d); 3.5: plus sines and cosines of the position."""
     embedding = small("transformer", **BLOCK).encoder.embedding
