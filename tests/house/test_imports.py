@@ -19,6 +19,7 @@ ROOMS = (
     "visible",
     "progress",
     "atomic",
+    "caching",
     "processes",
     "vocabulary",
     "masks",
@@ -38,6 +39,7 @@ ROOMS = (
     "speech",
     "session",
     "demo",
+    "learn",
     "serve",
     "cli",
 )

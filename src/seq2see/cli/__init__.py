@@ -15,6 +15,7 @@ from seq2see.cli import (
     doctor,
     evaluate,
     explain,
+    learn,
     look,
     serve,
     speak,
@@ -37,6 +38,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("demo", cls=Command)(demo.demo)
+app.command("learn", cls=Command)(learn.learn)
 app.command("train", cls=Command)(train.train)
 app.command("translate", cls=Command)(translate.translate)
 app.command("look", cls=Command)(look.look)

@@ -1,7 +1,6 @@
-"""`seq2see explain`: one step of a translation with all its numbers, and a first lesson on attention."""
+"""`seq2see explain`: one step of a translation with all its numbers."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,7 +40,7 @@ def explain(
         bool, typer.Option("--numpy", help="A Python script that recomputes the step: paste it and try.")
     ] = False,
     lesson: Annotated[
-        bool, typer.Option("--lesson", help="A lesson on attention instead: 'i am a student', by hand.")
+        bool, typer.Option("--lesson", help="The lesson on attention instead: `seq2see learn qkv`.")
     ] = False,
     language: Annotated[
         str | None, typer.Option(help="Of --lesson: en or ko.  [default: en]", show_default=False)
@@ -152,14 +151,8 @@ def _show(walk: "Walkthrough", translation: "Translation", *, as_json: bool, as_
 
 
 def _teach(language: str, *, wait: bool) -> None:
-    from seq2see.look.explain.lesson import LANGUAGES, lesson, lines
+    """The lesson is called `seq2see learn qkv` now."""
+    from seq2see.cli.learn import teach
+    from seq2see.learn.wording import check_language
 
-    sections = lesson(language)
-    words = LANGUAGES[language]
-    typer.echo(f"{words.opening}\n")
-    for number, section in enumerate(sections, start=1):
-        for line in lines(section, number):
-            typer.echo(line)
-        if wait and number < len(sections):
-            print(words.go_on, end=" ", file=sys.stderr, flush=True)
-            wait = bool(sys.stdin.readline())  # nobody there: go through
+    teach("qkv", check_language(language), wait=wait)

@@ -46,7 +46,7 @@ async function speak() {
   setLanguage(LANGUAGES.includes(wanted) ? wanted : navigator.language.startsWith("ko") ? "ko" : "en");
   document.documentElement.lang = language();
   document.title = `seq2see · ${t(`tab.${tabName()}`)}`;
-  useWording(language() === "en" ? {} : (await import("/page/wording.js")).DRAWINGS);
+  useWording(language() === "en" ? {} : (await import("/view/korean.js")).DRAWINGS);
 }
 
 function tabName() {

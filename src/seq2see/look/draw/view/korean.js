@@ -1,4 +1,4 @@
-// The texts of the drawings in /view/, which are written there in English, in Korean.
+// The texts of the drawings beside this file, which are written there in English, in Korean.
 
 export const DRAWINGS = {
   "Beam search; move with the arrow keys": "빔 탐색, 화살표 키로 이동",

@@ -1,0 +1,52 @@
+"""The lessons in the order in which they build on each other. Names and titles need no torch; a lesson does."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seq2see.errors import ConfigError, nearest
+from seq2see.learn.texts import dot, qkv
+from seq2see.learn.wording import Wording
+
+if TYPE_CHECKING:
+    from seq2see.learn.lesson import Lesson
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A line of the list.
+
+    trains   something is trained the first time, which takes minutes
+    """
+
+    name: str
+    title: Wording
+    summary: Wording
+    trains: bool = False
+
+
+CATALOGUE = (
+    Outline("dot", dot.TITLE, dot.SUMMARY),
+    Outline("qkv", qkv.TITLE, qkv.SUMMARY),
+)
+
+
+def outline(name: str) -> Outline:
+    for entry in CATALOGUE:
+        if entry.name == name:
+            return entry
+    raise ConfigError(f"there is no lesson '{name}'{nearest(name, [entry.name for entry in CATALOGUE])}")
+
+
+def load_lesson(name: str) -> "Lesson[Any]":
+    """The lesson itself, by its name."""
+    match name:
+        case "dot":
+            from seq2see.learn.lessons.dot import LESSON as DOT
+
+            return DOT
+        case "qkv":
+            from seq2see.learn.lessons.qkv import LESSON as QKV
+
+            return QKV
+    outline(name)
+    raise AssertionError(f"the lesson '{name}' is listed, but not found")

@@ -1,0 +1,78 @@
+"""The papers that lessons come from."""
+
+from dataclasses import dataclass
+
+from seq2see.learn.wording import Wording
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Who, when, what; where to find it."""
+
+    authors: str
+    year: int
+    title: str
+    where: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.authors} ({self.year}). {self.title}. {self.where}."
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a part of a lesson comes from; `place` is the section of the paper, `what` is what stands there."""
+
+    paper: Paper
+    place: str
+    what: Wording
+
+
+BENGIO_1994 = Paper(
+    "Bengio, Simard, Frasconi",
+    1994,
+    "Learning long-term dependencies with gradient descent is difficult",
+    "IEEE Transactions on Neural Networks 5(2)",
+)
+HOCHREITER_1997 = Paper("Hochreiter, Schmidhuber", 1997, "Long short-term memory", "Neural Computation 9(8)")
+SCHUSTER_1997 = Paper(
+    "Schuster, Paliwal",
+    1997,
+    "Bidirectional recurrent neural networks",
+    "IEEE Transactions on Signal Processing 45(11)",
+)
+GERS_2000 = Paper(
+    "Gers, Schmidhuber, Cummins",
+    2000,
+    "Learning to forget: continual prediction with LSTM",
+    "Neural Computation 12(10)",
+)
+CHO_2014 = Paper(
+    "Cho et al.",
+    2014,
+    "Learning phrase representations using RNN encoder-decoder for statistical machine translation",
+    "arXiv 1406.1078",
+)
+CHO_2014_PROPERTIES = Paper(
+    "Cho et al.",
+    2014,
+    "On the properties of neural machine translation: encoder-decoder approaches",
+    "arXiv 1409.1259",
+)
+SUTSKEVER_2014 = Paper(
+    "Sutskever, Vinyals, Le", 2014, "Sequence to sequence learning with neural networks", "arXiv 1409.3215"
+)
+GRAVES_2014 = Paper("Graves, Wayne, Danihelka", 2014, "Neural Turing machines", "arXiv 1410.5401")
+BAHDANAU_2014 = Paper(
+    "Bahdanau, Cho, Bengio",
+    2014,
+    "Neural machine translation by jointly learning to align and translate",
+    "arXiv 1409.0473",
+)
+LUONG_2015 = Paper(
+    "Luong, Pham, Manning",
+    2015,
+    "Effective approaches to attention-based neural machine translation",
+    "arXiv 1508.04025",
+)
+VASWANI_2017 = Paper("Vaswani et al.", 2017, "Attention is all you need", "arXiv 1706.03762")
