@@ -280,7 +280,7 @@ def test_a_what_if_goes_on_to_the_probabilities(variant: str) -> None:
 
 def test_the_page_says_every_name_and_meaning_in_korean() -> None:
     """Formulas come in English; the page has a table for them, where numbers are {n0}, {n1}."""
-    table = (Path(seq2see.__file__).parent / "serve" / "page" / "wording.js").read_text(encoding="utf-8")
+    table = (Path(seq2see.__file__).parent / "look" / "draw" / "view" / "korean.js").read_text(encoding="utf-8")
     words: set[str] = set()
     for variant in FAMILIES:
         model = model_of(variant, F32)

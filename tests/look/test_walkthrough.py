@@ -264,7 +264,8 @@ def test_the_parts_of_a_score_are_recorded_ones(variant: str, step: int) -> None
         case Location():
             close(walk.scores, parts["W"] @ walk.query)
         case _:
-            scale = np.sqrt(parts["d_k"]) if "d_k" in parts else 1.0
+            width = parts.get("d_k", parts.get("d_q", 1.0))
+            scale = np.sqrt(width)
             close(walk.scores, walk.keys @ walk.query / scale)
     if isinstance(mechanism.scope, LocalPredictive):
         region = named(walk.region)

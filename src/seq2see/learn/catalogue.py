@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import ConfigError, nearest
-from seq2see.learn.texts import dot, qkv
+from seq2see.learn.texts import block, convolution, dot, order, qkv
 from seq2see.learn.wording import Wording
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ class Outline:
 CATALOGUE = (
     Outline("dot", dot.TITLE, dot.SUMMARY),
     Outline("qkv", qkv.TITLE, qkv.SUMMARY),
+    Outline("block", block.TITLE, block.SUMMARY, trains=True),
+    Outline("order", order.TITLE, order.SUMMARY, trains=True),
+    Outline("convolution", convolution.TITLE, convolution.SUMMARY),
 )
 
 
@@ -48,5 +51,17 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.qkv import LESSON as QKV
 
             return QKV
+        case "block":
+            from seq2see.learn.lessons.block import LESSON as BLOCK
+
+            return BLOCK
+        case "order":
+            from seq2see.learn.lessons.order import LESSON as ORDER
+
+            return ORDER
+        case "convolution":
+            from seq2see.learn.lessons.convolution import LESSON as CONVOLUTION
+
+            return CONVOLUTION
     outline(name)
     raise AssertionError(f"the lesson '{name}' is listed, but not found")

@@ -83,6 +83,10 @@ class AttentionConfig(Settings):
     sharpness: float | None = Field(
         8.0, gt=0, description="of cosine: where its learned factor starts; none: plain cosine"
     )
+    # Not the default here: a configuration that was saved without it means a model that was trained without it.
+    scaled: bool = Field(
+        False, description="of general: divide scores by the root of the state's width, as new models do"
+    )
     max_length: int = Field(256, ge=1, description="of location: the longest source it can look at")
     cumulative: bool = Field(False, description="of location_aware: look at the sum of all earlier weights as well")
 
@@ -100,6 +104,7 @@ class AttentionConfig(Settings):
                 key_dim,
                 hidden=self.hidden,
                 sharpness=self.sharpness,
+                scaled=self.scaled,
                 max_length=self.max_length,
                 cumulative=self.cumulative,
                 normaliser=self.normaliser,
@@ -113,6 +118,7 @@ class AttentionConfig(Settings):
             score=self.score,
             hidden=self.hidden,
             sharpness=self.sharpness,
+            scaled=self.scaled,
             max_length=self.max_length,
             normaliser=self.normaliser,
             scope=self.scope,

@@ -53,7 +53,9 @@ class LuongConfig(ModelConfig):
         True, description="h~ enters the next step; without it the decoder reads the whole target in one call"
     )
     dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors, between layers and before the vocabulary")
-    attention: AttentionConfig = Field(default_factory=AttentionConfig, description="how it looks at the source")
+    attention: AttentionConfig = Field(
+        default_factory=lambda: AttentionConfig(scaled=True), description="how it looks at the source"
+    )
     encoder: EncoderConfig = Field(
         default_factory=lambda: RecurrentEncoderConfig(cell="lstm", hidden=128), description="any encoder"
     )
@@ -67,6 +69,7 @@ class LuongConfig(ModelConfig):
             "embedding": 1000,
             "hidden": 1000,
             "layers": 4,
+            "attention": {"scaled": False},
             "encoder": {"embedding": 1000, "hidden": 1000, "layers": 4, "bidirectional": False},
         },
     }

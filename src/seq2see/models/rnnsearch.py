@@ -51,7 +51,8 @@ class RnnSearchConfig(ModelConfig):
     maxout: bool = Field(False, description="read out s_{t-1} through maxout, as the paper does; else s_t through tanh")
     dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors and before the vocabulary, while training")
     attention: AttentionConfig = Field(
-        default_factory=lambda: AttentionConfig(score="additive"), description="how it looks at the source"
+        default_factory=lambda: AttentionConfig(score="additive", scaled=True),
+        description="how it looks at the source",
     )
     encoder: EncoderConfig = Field(
         default_factory=lambda: RecurrentEncoderConfig(summary="backward"), description="any encoder"

@@ -67,7 +67,7 @@ export const DRAWINGS = {
   "p_t: where it wants to look": "p_t: 보려는 곳",
   "columns that the encoder made of the source": "인코더가 원문으로 만든 열",
   "the whole source, the same at every step": "원문 전체, 단계마다 같음",
-  "width of a key": "키의 너비",
+  "width of a key": "키의 너비", "width of the query": "쿼리의 너비",
   "f_j: what the filters find": "f_j: 필터가 찾은 것",
   "what the vocabulary layer reads": "어휘 층이 읽는 것",
   "the convolution over them": "그 위의 합성곱",
