@@ -91,10 +91,15 @@ def test_maxout_takes_the_larger_of_each_pair():
 # ---------------------------------------------------------------------------------------------------------- Luong 2015
 
 
+@pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("feeding", [True, False])
-def test_luongs_equations(feeding: bool):
-    """Sections 3 and 3.3: s_t first, then c_t by the general score, h~_t = tanh(W [c_t; s_t]), fed to the next step."""
-    model, pairs = small("luong", **CELLS, input_feeding=feeding), batch()
+def test_luongs_equations(feeding: bool, scaled: bool):
+    """Sections 3 and 3.3: s_t first, then c_t by the general score, h~_t = tanh(W [c_t; s_t]), fed to the next step.
+
+    Our default divides the score by the root of the width, which the paper does not.
+    """
+    attention = {} if scaled else {"attention": {"scaled": False}}
+    model, pairs = small("luong", **CELLS, **attention, input_feeding=feeding), batch()
     decoder = model.decoder
     encoded, _ = model.encoder(pairs.source, pairs.source_mask)
     h, words = encoded.keys, decoder.embedding(pairs.target_in)
@@ -106,6 +111,7 @@ def test_luongs_equations(feeding: bool):
         entering = torch.cat([words[:, step], joined], dim=-1) if feeding else words[:, step]
         state, cell = torch.lstm_cell(entering, (state, cell), *decoder.stack.cells[0].weights())
         scores = torch.einsum("bq,qk,bsk->bs", state, bilinear, h)
+        scores = scores / math.sqrt(state.size(1)) if scaled else scores
         weights = scores.masked_fill(~pairs.source_mask.squeeze(1), -math.inf).softmax(dim=-1)
         context = (weights.unsqueeze(-1) * h).sum(dim=1)
         joined = torch.tanh(torch.cat([context, state], dim=-1) @ decoder.join.weight.T)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import ConfigError, nearest
-from seq2see.learn.texts import block, convolution, dot, order, qkv
+from seq2see.learn.texts import block, convolution, dot, heads, order, qkv, search, style
 from seq2see.learn.wording import Wording
 
 if TYPE_CHECKING:
@@ -27,9 +27,12 @@ class Outline:
 CATALOGUE = (
     Outline("dot", dot.TITLE, dot.SUMMARY),
     Outline("qkv", qkv.TITLE, qkv.SUMMARY),
+    Outline("heads", heads.TITLE, heads.SUMMARY, trains=True),
     Outline("block", block.TITLE, block.SUMMARY, trains=True),
     Outline("order", order.TITLE, order.SUMMARY, trains=True),
     Outline("convolution", convolution.TITLE, convolution.SUMMARY),
+    Outline("search", search.TITLE, search.SUMMARY, trains=True),
+    Outline("style", style.TITLE, style.SUMMARY, trains=True),
 )
 
 
@@ -51,6 +54,10 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.qkv import LESSON as QKV
 
             return QKV
+        case "heads":
+            from seq2see.learn.lessons.heads import LESSON as HEADS
+
+            return HEADS
         case "block":
             from seq2see.learn.lessons.block import LESSON as BLOCK
 
@@ -63,5 +70,13 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.convolution import LESSON as CONVOLUTION
 
             return CONVOLUTION
+        case "search":
+            from seq2see.learn.lessons.search import LESSON as SEARCH
+
+            return SEARCH
+        case "style":
+            from seq2see.learn.lessons.style import LESSON as STYLE
+
+            return STYLE
     outline(name)
     raise AssertionError(f"the lesson '{name}' is listed, but not found")

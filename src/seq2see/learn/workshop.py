@@ -5,7 +5,7 @@ were made from, so that other settings make others. Training that was interrupte
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -17,6 +17,7 @@ from seq2see.caching import cache_folder
 from seq2see.progress import ProgressCount, ProgressDisplay
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
+from seq2see.runs.config import merge
 from seq2see.training.loop import Update, Validation
 from seq2see.training.run import new_config, train_run
 
@@ -39,19 +40,29 @@ class Workshop:
     quick: bool = False
     display: ProgressDisplay = field(default_factory=lambda: ProgressDisplay(quiet=True))
 
-    def trained(self, name: str, settings: Mapping[str, Any]) -> Path:
-        """The run folder of a model with these settings, as a recipe has them: trained now, or long ago."""
-        run = self.place(name, settings)
+    def trained(self, name: str, settings: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> Path:
+        """The run folder of a model that learned these pairs: trained now, or long ago.
+
+        settings   as a recipe has them, without data
+        """
+        lines = [
+            json.dumps({"source": source, "target": target}, ensure_ascii=False) + "\n" for source, target in pairs
+        ]
+        content = "".join(lines).encode()
+        run = self.place(name, {"settings": settings, "pairs": blake2b(content).hexdigest()})
         if folder.is_finished(run):
             return run
         self._make_room()
-        config = new_config(settings)
+        config = new_config(merge(settings, {"data": {"train": [str(run / folder.PAIRS[0])]}}))
         resume = (run / folder.CONFIG).exists()
         if run.exists() and not resume:  # killed before it could be resumed
             atomic.remove_folder(run)
         reporter = LessonReporter(self.display, name)
         try:
-            ended = train_run(folder.training_config(run) if resume else config, run, reporter, resume=resume)
+            if resume:
+                ended = train_run(folder.training_config(run), run, reporter, resume=True)
+            else:
+                ended = train_run(config, run, reporter, pairs={folder.PAIRS[0]: content})
         finally:
             self.display.finish_all()
         if ended.interrupted:
