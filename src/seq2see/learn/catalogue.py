@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import ConfigError, nearest
-from seq2see.learn.texts import dot, qkv, scores
+from seq2see.learn.texts import bottleneck, dot, memory, qkv, scores, when
 from seq2see.learn.wording import Wording
 
 if TYPE_CHECKING:
@@ -25,9 +25,12 @@ class Outline:
 
 
 CATALOGUE = (
+    Outline("bottleneck", bottleneck.TITLE, bottleneck.SUMMARY, trains=True),
     Outline("dot", dot.TITLE, dot.SUMMARY),
     Outline("qkv", qkv.TITLE, qkv.SUMMARY),
     Outline("scores", scores.TITLE, scores.SUMMARY),
+    Outline("when", when.TITLE, when.SUMMARY, trains=True),
+    Outline("memory", memory.TITLE, memory.SUMMARY, trains=True),
 )
 
 
@@ -41,6 +44,10 @@ def outline(name: str) -> Outline:
 def load_lesson(name: str) -> "Lesson[Any]":
     """The lesson itself, by its name."""
     match name:
+        case "bottleneck":
+            from seq2see.learn.lessons.bottleneck import LESSON as BOTTLENECK
+
+            return BOTTLENECK
         case "dot":
             from seq2see.learn.lessons.dot import LESSON as DOT
 
@@ -53,5 +60,13 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.scores import LESSON as SCORES
 
             return SCORES
+        case "when":
+            from seq2see.learn.lessons.when import LESSON as WHEN
+
+            return WHEN
+        case "memory":
+            from seq2see.learn.lessons.memory import LESSON as MEMORY
+
+            return MEMORY
     outline(name)
     raise AssertionError(f"the lesson '{name}' is listed, but not found")
