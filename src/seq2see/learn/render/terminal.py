@@ -200,10 +200,13 @@ def _folded(command: str) -> Iterator[Text]:
 
 
 def _code(line: str) -> Iterator[str]:
-    """A line of Python, broken where it is too long for the screen."""
+    """A line of Python; one that is too long for the screen is broken, with the remark behind it above it."""
     room = COLUMNS - 2 * len(_INDENT)
     if cell_len(line) <= room:
         yield line
         return
-    indent = line[: len(line) - len(line.lstrip())] + _INDENT
-    yield from wrapped(line, room, indent)
+    indent = line[: len(line) - len(line.lstrip())]
+    code, _, comment = line.partition("  # ")
+    if comment:
+        yield f"{indent}# {comment}"
+    yield from wrapped(code, room, indent + _INDENT)
