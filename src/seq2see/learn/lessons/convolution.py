@@ -101,7 +101,7 @@ def teach(settings: ConvolutionSettings, workshop: Workshop) -> LessonPage:
             Origin(GEHRING_2017, "sections 3.2 and 3.3", words.ORIGIN_CONV),
             Origin(KALCHBRENNER_2016, "sections 3.2 to 3.5", words.ORIGIN_BYTENET),
         ),
-        following=("order",),
+        following=("search",),
     )
 
 

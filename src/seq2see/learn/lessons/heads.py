@@ -23,6 +23,7 @@ from seq2see.learn.workshop import Workshop
 from seq2see.look.intervene.whatif import Ablate, what_if
 from seq2see.models import Model
 from seq2see.models.base import Kind
+from seq2see.models.selfattention import TransformerEncoder
 from seq2see.session import Translator, load
 from seq2see.training.loss import cross_entropy
 from seq2see.vocabulary import EOS
@@ -140,6 +141,7 @@ def vectors(translator: Translator, sentence: str, word: str) -> list[torch.Tens
     """What the encoder has of a word: its word vector in its place, and the vector behind each block."""
     source = batch_of(translator, [(sentence, "I")]).source
     encoder = translator.model.encoder
+    assert isinstance(encoder, TransformerEncoder)
     place = sentence.split().index(word)
     x = encoder.embedding(source)
     found = [x[0, place]]

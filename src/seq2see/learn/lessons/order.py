@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import nn
 
 from seq2see.data import Batch
-from seq2see.learn.blocks import Curves, LessonTable, Section, Series, TableColumn
+from seq2see.learn.blocks import Curves, LessonTable, Section, Series, TableColumn, Value
 from seq2see.learn.influence import felt_by_target
 from seq2see.learn.lesson import Attempt, Lesson, LessonPage, LessonSettings
 from seq2see.learn.papers import BENGIO_1994, KALCHBRENNER_2016, VASWANI_2017, Origin
@@ -64,7 +64,7 @@ def seconds_of_update(model: Model[Any, Any], batch: Batch, repeats: int) -> flo
     for _ in range(repeats):
         began = time.process_time()
         loss = cross_entropy(model(batch), batch.target_out, batch.target_mask, 0.0)
-        (loss / int(batch.target_mask.sum())).backward()  # type: ignore[no-untyped-call]
+        (loss / int(batch.target_mask.sum())).backward()
         optimizer.step(1e-4)
         fastest = min(fastest, time.process_time() - began)
     return fastest
@@ -85,7 +85,7 @@ def measure_seconds(tokens: int, lengths: tuple[int, ...], repeats: int) -> dict
 
 def measure_gradients(distance: int, cell: str, seeds: int) -> dict[str, list[float]]:
     """For every family the gradient of each source word, farthest first, seen from the last target word."""
-    measured = {}
+    measured: dict[str, list[float]] = {}
     for family in FAMILIES:
         models = [family_model(family, cell, seed).double().eval() for seed in range(seeds)]
         felt = np.mean([felt_by_target(model, distance, distance - 1) for model in models], axis=0)
@@ -152,7 +152,7 @@ def teach(settings: OrderSettings, workshop: Workshop) -> LessonPage:
             Origin(BENGIO_1994, "section 3", words.ORIGIN_FADING),
             Origin(KALCHBRENNER_2016, "section 2, table 1", words.ORIGIN_LINEAR),
         ),
-        following=("convolution",),
+        following=("convolution", "memory"),
         commands=("seq2see demo",),
     )
 
@@ -229,7 +229,7 @@ def _time(
         *(TableColumn(str(length), ".2f") for length in lengths),
         TableColumn(words.COLUMN_GROWTH.fill(ends), ".1f"),
     )
-    rows = tuple((family, *row, row[-1] / row[0]) for family, row in seconds.items())
+    rows: tuple[tuple[Value, ...], ...] = tuple((family, *row, row[-1] / row[0]) for family, row in seconds.items())
     lines = tuple(
         Series(family, tuple(enumerate(row)), dashed=family not in RECURRENT) for family, row in seconds.items()
     )

@@ -136,7 +136,7 @@ def teach(settings: SearchSettings, workshop: Workshop) -> LessonPage:
             Origin(BAHDANAU_2014, "appendix B.2", words.ORIGIN_FORCING),
             Origin(WU_2016, "section 7, equation 14", words.ORIGIN_PENALTY),
         ),
-        following=("qkv",),
+        following=("style",),
         commands=(f'seq2see look RUN "{RAIN}" --tree --beam {settings.beam}',),
     )
 

@@ -203,7 +203,7 @@ def teach(settings: StyleSettings, workshop: Workshop) -> LessonPage:
             Origin(WANG_2018, "sections 3.1 and 5", words.ORIGIN_TOKENS),
             Origin(WANG_2017, "section 3", words.ORIGIN_TACOTRON),
         ),
-        following=("qkv",),
+        following=("qkv", "heads"),
         commands=(
             "seq2see train builtin:espeak --model tacotron --out runs/voice",
             "seq2see style runs/voice --sweep --style reference.wav -o sweep.png",
@@ -236,7 +236,8 @@ def _asking(heard: dict[str, Any], tokens: int) -> Section:
                 "style = sum_k softmax_k(q . k_k / sqrt(d)) v_k;  q: the recording", Style.forward, "query =", "return"
             ),
         ),
-        code="style = Style(AUDIO.mels, 32, StyleConfig(tokens=5, heads=1, width=32, channels=(8, 8), summary=32)).eval()\n"
+        code="config = StyleConfig(tokens=5, heads=1, width=32, channels=(8, 8), summary=32)\n"
+        "style = Style(AUDIO.mels, 32, config).eval()\n"
         "mel = torch.rand(120, AUDIO.mels)\n"
         "print(style.weigh(mel))",
     )

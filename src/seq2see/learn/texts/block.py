@@ -85,14 +85,15 @@ TRAINED_READ = Wording(
     "틀리지 않고 말한 비율입니다.",
 )
 
+NONE = Wording("none", "없음")
 ANSWER = Wording(
-    "After {steps} updates the whole model says {whole:.0f} % of the sequences right; worst off is the one with "
-    "{worst}: {worst_right:.0f} %. What each part is for can be read off the table: positions say where, residual "
-    "sums let many blocks be trained, norms keep sizes in hand, and the feed-forward part works on what attention "
-    "has brought.",
-    "{steps}번 갱신한 뒤 전체 모델은 시퀀스의 {whole:.0f}%를 맞히고, 가장 나쁜 것은 '{worst}' 모델로 "
-    "{worst_right:.0f}%입니다. 표에서 부품마다 하는 일을 읽을 수 있습니다. 위치는 어디인지 알려 주고, 잔차 합은 "
-    "블록을 여러 개 쌓아도 학습되게 하고, 정규화는 크기를 다스리고, 피드포워드는 어텐션이 가져온 것을 가공합니다.",
+    "After {steps} updates the whole model says {whole:.0f} % of the unseen sequences right. Not learned without: "
+    "{needed}. Nearly as good on this small task: {spared}. Positions say where a word stands, and residual sums "
+    "let blocks be stacked; norms and the feed-forward part earn their place where more has to be learned, and in "
+    "how soon it is learned.",
+    "{steps}번 갱신한 뒤 전체 모델은 본 적 없는 시퀀스의 {whole:.0f}%를 맞힙니다. 배우지 못한 것: {needed}. 이 "
+    "작은 과제에서 거의 같았던 것: {spared}. 위치는 단어가 어디 있는지 알려 주고, 잔차 합은 블록을 쌓을 수 있게 "
+    "합니다. 정규화와 피드포워드는 배울 것이 더 많을 때, 그리고 얼마나 빨리 배우는지에서 제값을 합니다.",
 )
 TRY_LAYERS = Wording(
     "One block only: which parts matter less now?",
