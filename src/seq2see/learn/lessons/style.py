@@ -42,7 +42,8 @@ TEXTS = (
 )
 VOICES: tuple[espeak.Voice, ...] = ("plain", "f2")
 PITCHES, SPEEDS = (50, 75, 99), (130, 175, 240)
-SPREAD = 0.2  # of the reward for telling recordings apart, as in the voice's own lessons
+HEADS = 2
+SPREAD = 1.0  # of the reward for telling recordings apart
 ROWS = 24
 GROWING = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -137,11 +138,11 @@ class _Nobody:
 def trained_style(heard: Sequence[Recording], tokens: int, steps: int) -> Style:
     """The style part of a voice, trained on these recordings; no label is looked at."""
     torch.manual_seed(0)
-    config = StyleConfig(tokens=tokens, heads=1, width=32, channels=(8, 8, 16, 16), summary=32, crop=48)
+    config = StyleConfig(tokens=tokens, heads=HEADS, width=32, channels=(8, 8, 16, 16), summary=32, crop=48)
     style = Style(AUDIO.mels, 32, config)
     style.reference.adapt(torch.cat([recording.mel for recording in heard]))
     training = TrainingConfig(
-        steps=steps, learning_rate=3e-3, warmup=max(1, steps // 20), schedule="linear", weight_decay=0.0, threads=1
+        steps=steps, learning_rate=1e-3, warmup=max(1, steps // 20), schedule="linear", weight_decay=0.0, threads=1
     ).model_copy(update={"validate_every": 10 * steps, "save_every": 10 * steps})
     with tempfile.TemporaryDirectory() as folder:
         nobody = _Nobody()
@@ -155,13 +156,14 @@ def listened(tokens: int, steps: int, texts: Sequence[str]) -> dict[str, Any]:
     heard = recordings(texts)
     with torch.enable_grad():
         style = trained_style(heard, tokens, steps)
-    weights = torch.stack([style.weigh(recording.mel) for recording in heard])  # (N, 1, tokens)
+    weights = torch.stack([style.weigh(recording.mel) for recording in heard])  # (N, heads, tokens)
     flat = weights.flatten(1).double().numpy()
     read = read_styles(flat, [recording.text for recording in heard], [recording.labels for recording in heard])
     mean = weights.mean(dim=0)
+    shown = len(VOICES) * len(PITCHES) * len(SPEEDS)  # the first text, every other manner
     return {
-        "weights": flat[: len(VOICES) * len(PITCHES) * len(SPEEDS)].tolist(),
-        "labels": [dict(recording.labels) for recording in heard[: len(VOICES) * len(PITCHES) * len(SPEEDS)]],
+        "weights": weights[:shown:2, 0].tolist(),
+        "labels": [dict(recording.labels) for recording in heard[:shown:2]],
         "readouts": [[one.label, one.right, one.commonest, one.recordings] for one in read],
         "swept": [swept(style, mean, token) for token in range(tokens)],
     }
@@ -180,7 +182,7 @@ def swept(style: Style, mean: Tensor, token: int) -> list[tuple[float, float]]:
 
 def teach(settings: StyleSettings, workshop: Workshop) -> LessonPage:
     texts = TEXTS[:2] if workshop.quick else TEXTS
-    steps = 5 if workshop.quick else 400
+    steps = 5 if workshop.quick else 1_000
     espeak.program()  # one line that says what is missing, before anything is made
     made_from = {"tokens": settings.tokens, "steps": steps, "texts": texts}
     heard = workshop.measured("style", made_from, lambda: listened(settings.tokens, steps, texts))
@@ -223,14 +225,13 @@ def _moves(points: list[list[tuple[float, float]]], which: int) -> tuple[tuple[i
 
 
 def _asking(heard: dict[str, Any], tokens: int) -> Section:
-    shown = heard["weights"][:: len(SPEEDS)]
-    names = tuple(f"{label['voice']} {label['pitch']}/{label['speed']}" for label in heard["labels"][:: len(SPEEDS)])
+    names = tuple(f"{label['voice']} {label['pitch']}/{label['speed']}" for label in heard["labels"])
     columns = tuple(words.TOKEN.fill({"number": token}) for token in range(tokens))
     return Section(
         words.ASKING_TITLE,
         (
             words.ASKING.fill({"tokens": tokens}),
-            Matrix(words.RECORDING, names, columns, np.array(shown), shaded=True),
+            Matrix(words.RECORDING, names, columns, np.array(heard["weights"]), shaded=True),
             words.ASKING_READ,
             quote(
                 "style = sum_k softmax_k(q . k_k / sqrt(d)) v_k;  q: the recording", Style.forward, "query =", "return"

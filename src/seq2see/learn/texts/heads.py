@@ -19,10 +19,10 @@ DECODER = Wording("decoder", "디코더")
 CROSS = Wording("cross", "교차")
 KINDS_TITLE = Wording("Three places to look from", "세 곳에서 봅니다")
 KINDS = Wording(
-    "A Transformer of two layers with four heads has learned a small grammar, Korean to English. It translates "
+    "A Transformer of two layers with four heads has learned short sentences, Korean to English. It translates "
     "`{source}` as `{target}`. What the mean of all its heads looked at: in the encoder every word sees every "
     "word; in the decoder only what was said before (masked); across, the words being said look at the source:",
-    "층이 둘이고 헤드가 넷인 트랜스포머가 작은 문법을 한국어에서 영어로 배웠습니다. `{source}`를 `{target}`로 "
+    "층이 둘이고 헤드가 넷인 트랜스포머가 짧은 문장을 한국어에서 영어로 배웠습니다. `{source}`를 `{target}`로 "
     "옮깁니다. 모든 헤드의 평균이 본 곳은 다음과 같습니다. 인코더(encoder)에서는 모든 단어가 모든 단어를 보고, "
     "디코더(decoder)에서는 먼저 말한 것만 보고(마스크), 교차 어텐션(cross-attention)에서는 말하는 단어가 원문을 "
     "봅니다.",
@@ -38,11 +38,11 @@ KINDS_MORE = Wording(
 
 TABLE_TITLE = Wording("Every head in numbers", "모든 헤드를 숫자로")
 TABLE = Wording(
-    "Measured on {count} sentences: how spread out a row is (entropy, 0 looks at one word), how far away it looks, "
-    "how much rests on marks such as </s>, and how much worse a word is predicted when this one head is switched "
-    "off (nats):",
-    "문장 {count}개에서 재었습니다. 행이 얼마나 퍼져 있는지(엔트로피(entropy), 0이면 한 단어만 봄), 얼마나 멀리 "
-    "보는지, </s> 같은 표지에 얼마나 머무는지, 그리고 이 헤드 하나만 껐을 때 단어 예측이 얼마나 "
+    "Measured on {count} unseen sentences: how spread out a row is (entropy, 0 looks at one word), how far away it "
+    "looks, how much rests on marks such as </s>, and how much worse a word is predicted when this one head is "
+    "switched off (nats):",
+    "본 적 없는 문장 {count}개에서 재었습니다. 행이 얼마나 퍼져 있는지(엔트로피(entropy), 0이면 한 단어만 봄), "
+    "얼마나 멀리 보는지, </s> 같은 표지에 얼마나 머무는지, 그리고 이 헤드 하나만 껐을 때 단어 예측이 얼마나 "
     "나빠지는지(나트)입니다.",
 )
 COLUMN_KIND = Wording("kind", "종류")
@@ -79,8 +79,10 @@ COLUMN_SENTENCE = Wording("sentence", "문장")
 COLUMN_TOLD = Wording("translation", "번역")
 COLUMN_BLIND = Wording("without encoder attention", "인코더 어텐션 없이")
 BLIND_READ = Wording(
-    "Whatever is still right then, the decoder has put together from single words.",
-    "그래도 맞는 것이 있다면 디코더가 낱낱의 단어에서 짜 맞춘 것입니다.",
+    "Whatever is still right then, the decoder has put together itself: it looks at the verb as well, and has just "
+    "said it. What the encoder writes into a word is a help, not the only way.",
+    "그래도 맞는 것이 있다면 디코더가 스스로 짜 맞춘 것입니다. 디코더도 동사를 보고, 방금 그 동사를 말했기 "
+    "때문입니다. 인코더가 단어에 적어 넣는 것은 도움이지 하나뿐인 길은 아닙니다.",
 )
 
 ANSWER = Wording(

@@ -21,7 +21,8 @@ ASKING = Wording(
     "text in several manners (voice, pitch/speed):",
     "작은 신경망이 녹음을 벡터 하나로 요약하며, 이것이 쿼리(query)입니다. 학습되는 벡터 {tokens}개, 곧 "
     "토큰(token)이 키(key)이자 밸류(value)입니다. 어텐션(attention)이 토큰을 섞은 것이 스타일입니다. espeak-ng가 "
-    "같은 글을 여러 방식으로 말할 때(목소리, 높이/빠르기) 토큰이 받는 가중치는 다음과 같습니다.",
+    "같은 글을 여러 방식으로 말할 때(목소리, 높이/빠르기) 두 헤드 가운데 첫째에서 토큰이 받는 가중치는 다음과 "
+    "같습니다.",
 )
 RECORDING = Wording("recording", "녹음")
 TOKEN = Wording("token {number}", "토큰 {number}")
