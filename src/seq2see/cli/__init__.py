@@ -16,6 +16,7 @@ from seq2see.cli import (
     evaluate,
     explain,
     export,
+    import_model,
     look,
     serve,
     speak,
@@ -47,6 +48,7 @@ app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("compare", cls=Command)(compare.compare)
 app.command("speak", cls=Command)(speak.speak)
 app.command("style", cls=Command)(style.show_style)
+app.command("import", cls=Command)(import_model.import_model)
 app.command("export", cls=Command)(export.export)
 app.command("serve", cls=Command)(serve.serve)
 app.command("data", cls=Command)(data.data)

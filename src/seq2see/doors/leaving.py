@@ -20,5 +20,9 @@ def export_run(run: Path, to: ExportFormat, out: Path, *, compute_type: ComputeT
                 from seq2see.doors.ct2_door import write_ctranslate2
 
                 write_ctranslate2(loaded, folder, compute_type)
+            case "hf":
+                from seq2see.doors.marian_out import write_marian
+
+                write_marian(loaded, folder)
             case _:
                 raise ConfigError(f"--to {to}: not there yet")

@@ -22,6 +22,17 @@ for line in ["나는 학생입니다"]:
 ```
 """
 
+HF_README = """# $name, exported by seq2see for transformers
+
+```python
+from transformers import MarianMTModel, MarianTokenizer
+
+tokenizer, model = MarianTokenizer.from_pretrained("."), MarianMTModel.from_pretrained(".")
+inputs = tokenizer(["나는 학생입니다"], return_tensors="pt", padding=True)
+print(tokenizer.batch_decode(model.generate(**inputs), skip_special_tokens=True))
+```
+"""
+
 
 def filled(text: str, run: Path) -> str:
     return Template(text).safe_substitute(name=run.resolve().name)

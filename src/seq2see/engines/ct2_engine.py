@@ -31,8 +31,8 @@ from seq2see.runs.folder import Run
 from seq2see.search import Hypothesis, Result, SearchConfig, length_penalty
 from seq2see.vocabulary import BOS, EOS, PAD, UNK
 
-# Hypotheses that are finished before a search ends, for each place in the beam: what our stop rule finds is among them
-# for 998 of 1,000 sentences; with one for each place, as is usual, for 970.
+# Hypotheses that are finished before a search ends, for each place in the beam. What our stop rule finds is the best of
+# them for 999 of 1,000 sentences of Multi30k; with one for each place, as is usual, for 984 (gnmt) and 932 (average).
 PATIENCE = 3
 PLACES = (1024, 8192)  # positions that added vectors are written for, at least and at most
 _NEAR: dict[ComputeType, float] = {"float32": 1e-3, "int8": 0.3}  # how far from the model, as a share of its numbers

@@ -53,11 +53,17 @@ def check_convertible(model: Model[Any, Any], name: str) -> None:
 
 
 def tokens_of(tokenizer: Tokenizer) -> list[str]:
-    """Each piece as CTranslate2's vocabulary files have it: a space is `▁`, as SentencePiece writes it."""
-    tokens = [SPECIAL_TOKENS.get(index) or name for index, name in enumerate(tokenizer.written_pieces)]
-    if len(set(tokens)) < len(tokens):
-        raise ConfigError("its vocabulary holds both a space and the sign ▁, which CTranslate2 could not tell apart")
-    return tokens
+    """Each piece as the vocabulary files of others have it: a space is `▁`, as SentencePiece writes it.
+
+    One that would be written like another, such as the sign `▁` itself, has its id behind it.
+    """
+    tokens: dict[str, None] = {}
+    for index, name in enumerate(tokenizer.written_pieces):
+        token = SPECIAL_TOKENS.get(index) or name
+        while token in tokens:
+            token = f"{token}#{index}"
+        tokens[token] = None
+    return list(tokens)
 
 
 def save_model(
