@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
 FOLDER, MANIFEST = "engines", "engine.json"
-_FORMAT = 1
+_FORMAT = 2
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
 # models that magnify every difference; eight bits at 2 % to 10 %.
