@@ -37,6 +37,7 @@ ROOMS = (
     "engines",
     "speech",
     "session",
+    "doors",
     "demo",
     "serve",
     "cli",

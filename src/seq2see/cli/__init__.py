@@ -15,6 +15,7 @@ from seq2see.cli import (
     doctor,
     evaluate,
     explain,
+    export,
     look,
     serve,
     speak,
@@ -46,6 +47,7 @@ app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("compare", cls=Command)(compare.compare)
 app.command("speak", cls=Command)(speak.speak)
 app.command("style", cls=Command)(style.show_style)
+app.command("export", cls=Command)(export.export)
 app.command("serve", cls=Command)(serve.serve)
 app.command("data", cls=Command)(data.data)
 app.command("verify-resume", cls=Command)(verify_resume.verify_resume)

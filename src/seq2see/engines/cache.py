@@ -3,6 +3,8 @@
 RUN/engines/onnx/   encode.onnx  step.onnx  engine.json     engine.json is written last: what the graphs were made from
 RUN/engines/int8/   the same
 
+A CTranslate2 model is made in memory each time: that takes a moment, and nobody could vouch for its file either.
+
 Nobody vouches for engine.json. So graphs that lie there are held against the torch model each time they are loaded, and
 made again if they compute anything else.
 """
@@ -39,6 +41,10 @@ def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine
         raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ENGINES)}")
     if name == "torch":
         return run.model
+    if name in ("ctranslate2", "ctranslate2-int8"):
+        from seq2see.engines.ct2_engine import make_ctranslate2
+
+        return make_ctranslate2(run, "float32" if name == "ctranslate2" else "int8", say)
     require()
     return _cached(run, name, say) or _made(run, name, say)
 

@@ -14,7 +14,7 @@ from seq2see.models.base import AttentionLayer, Encoded, Encoder, Look, Settings
 from seq2see.models.layers import Embedding, average
 
 NormName = Literal["layer", "rms"]
-ActivationName = Literal["relu", "gelu", "swiglu"]
+ActivationName = Literal["relu", "gelu", "silu", "swiglu"]
 
 
 class BlockConfig(Settings):
@@ -26,10 +26,11 @@ class BlockConfig(Settings):
     inner: int = Field(1024, ge=1, description="inner width of the feed-forward part")
     norm_first: bool = Field(True, description="normalise before each part (today) or after it (Vaswani 2017)")
     norm: NormName = Field("layer", description="layer or rms")
-    activation: ActivationName = Field("relu", description="relu, gelu or swiglu")
+    activation: ActivationName = Field("relu", description="relu, gelu, silu or swiglu")
     positions: PositionName = Field("sinusoidal", description="sinusoidal, learned, rotary, alibi, relative or none")
     max_length: int = Field(1024, ge=1, description="of learned positions: how many there are")
     qk_norm: bool = Field(False, description="normalise queries and keys of each head")
+    scale_embedding: bool = Field(True, description="multiply word vectors by the square root of the width")
     dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and on what each part adds, while training")
 
     @model_validator(mode="after")
@@ -87,8 +88,18 @@ class FeedForward(nn.Module):
         x = self.widen(x)
         if self.activation == "swiglu":
             gate, x = x.chunk(2, dim=-1)
-            return self.narrow(F.silu(gate) * x)
-        return self.narrow(F.relu(x) if self.activation == "relu" else F.gelu(x))
+            return self.narrow(_activate(gate, self.activation) * x)
+        return self.narrow(_activate(x, self.activation))
+
+
+def _activate(x: Tensor, name: ActivationName) -> Tensor:
+    match name:
+        case "relu":
+            return F.relu(x)
+        case "gelu":
+            return F.gelu(x)
+        case "silu" | "swiglu":
+            return F.silu(x)
 
 
 class Residual(nn.Module):
@@ -138,7 +149,7 @@ class PlacedEmbedding(nn.Module):
         self.own = Embedding(vocabulary, config.width) if shared is None else None
         self._shared: tuple[Embedding, ...] = () if shared is None else (shared,)
         self.places = AddedPositions(config.positions, config.max_length, config.width)
-        self.scale = config.width**0.5
+        self.scale = config.width**0.5 if config.scale_embedding else 1.0
         self.dropout = config.dropout
 
     @property

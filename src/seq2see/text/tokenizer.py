@@ -116,6 +116,13 @@ class Tokenizer:
         self._names(ids := list(ids))
         return [self._shown[index] for index in ids]
 
+    @property
+    def written_pieces(self) -> list[str]:
+        """Every entry as SentencePiece writes it, for other programs: a space is `▁`, a byte `<0xE2>`."""
+        in_bytes = {symbol: f"<0x{byte:02X}>" for byte, symbol in enumerate(BYTES)} if self.config.in_bytes else {}
+        names = (name.strip() if name in SPECIALS else name.replace(" ", "▁") for name in self._pieces.names)
+        return [in_bytes.get(name, name) for name in names]
+
     def words(self, encoding: Encoding | Sequence[int]) -> list[int]:
         """For each piece the index of the word, between white space, that it belongs to.
 
