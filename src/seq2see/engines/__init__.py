@@ -1,6 +1,6 @@
 """How a trained model runs fast: torch is the reference; ONNX Runtime and CTranslate2 are held against it."""
 
-from seq2see.engines.base import ENGINES, Engine, EngineName, SearchingEngine
+from seq2see.engines.base import ENGINES, ChoosingEngine, Engine, EngineName, SearchingEngine
 from seq2see.engines.cache import make_engine
 
-__all__ = ["ENGINES", "Engine", "EngineName", "SearchingEngine", "make_engine"]
+__all__ = ["ENGINES", "ChoosingEngine", "Engine", "EngineName", "SearchingEngine", "make_engine"]

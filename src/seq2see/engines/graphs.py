@@ -208,7 +208,7 @@ def _quantised(content: bytes) -> bytes:
         return content
     del graph.node[:]
     graph.node.extend(nodes)
-    read = {name for node in nodes for name in node.input}
+    read = _names_read(graph)
     weights = [weight for weight in graph.initializer if weight.name in read]
     del graph.initializer[:]
     graph.initializer.extend([*weights, *(numpy_helper.from_array(value, name) for name, value in constants.items())])
@@ -216,6 +216,16 @@ def _quantised(content: bytes) -> bytes:
         model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     result: bytes = model.SerializeToString()
     return result
+
+
+def _names_read(graph: Any) -> set[str]:
+    """What the nodes of a graph and of the graphs within them read, and what it hands out."""
+    names = {name for node in graph.node for name in node.input} | {end.name for end in graph.output}
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
+                names |= _names_read(inner)
+    return names
 
 
 @functools.cache
@@ -226,9 +236,14 @@ def weight_range() -> int:
     from onnx import TensorProto, helper
 
     node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
-    ends = [helper.make_tensor_value_info(*end) for end in (("a", TensorProto.UINT8, [1, 64]), ("b", TensorProto.INT8, [64, 64]))]
+    ends = [
+        helper.make_tensor_value_info(*end)
+        for end in (("a", TensorProto.UINT8, [1, 64]), ("b", TensorProto.INT8, [64, 64]))
+    ]
     output = helper.make_tensor_value_info("y", TensorProto.INT32, [1, 64])
-    model = helper.make_model(helper.make_graph([node], "probe", ends, [output]), opset_imports=[helper.make_opsetid("", 18)])
+    model = helper.make_model(
+        helper.make_graph([node], "probe", ends, [output]), opset_imports=[helper.make_opsetid("", 18)]
+    )
     model.ir_version = 10
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     product = session.run(None, {"a": np.full((1, 64), 255, np.uint8), "b": np.full((64, 64), 127, np.int8)})[0]
