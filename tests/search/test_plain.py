@@ -66,7 +66,9 @@ def test_both_ways_are_the_same_for_every_family(family: str):
 
 def test_which_way_is_taken(monkeypatch: pytest.MonkeyPatch):
     taken = []
-    monkeypatch.setattr(loop, "beam_search", lambda *given: taken.append(1) or plain.beam_search(*given))
+    for name in ("beam_search", "greedy_search"):
+        search = getattr(plain, name)
+        monkeypatch.setattr(loop, name, lambda *given, search=search: taken.append(1) or search(*given))
     ruled = [{"record": True}, {"prefix": [[4]]}, {"required": [[[4]]]}, {"forbidden": [[[4]]]}]
     for more in ruled:
         Cheap(9).run([0.1], SearchConfig(beam=2), **more)
