@@ -94,16 +94,6 @@ class FeedForward(nn.Module):
             return self.narrow(_activate(gate, self.activation) * x)
         return self.narrow(_activate(x, self.activation))
 
-
-def _activate(x: Tensor, name: ActivationName) -> Tensor:
-    match name:
-        case "relu":
-            return F.relu(x)
-        case "gelu":
-            return F.gelu(x)
-        case "silu" | "swiglu":
-            return F.silu(x)
-
     def describe(self, x: Tensor) -> Formula:
         """(D,) -> what it adds at this position."""
         inner = self.widen(x)
@@ -117,16 +107,28 @@ def _activate(x: Tensor, name: ActivationName) -> Tensor:
             )
             silu = ("hidden = gate / (1 + np.exp(-gate)) * up",)
             return Formula("feed-forward", "W_2 (silu(gate) up) + b_2", "Shazeer 2020", (*gated, added), silu)
-        relu = self.activation == "relu"
-        hidden = F.relu(inner) if relu else F.gelu(inner)
+        hidden = _activate(inner, self.activation)
         parts = (
             Quantity("inner", "W_1 x + b_1", array(inner)),
             Quantity("hidden", f"{self.activation}(inner)", array(hidden), given=False),
         )
-        gelu = ("from math import erf", "hidden = np.array([a * (1 + erf(a / 2**0.5)) / 2 for a in inner])")
-        code = ("hidden = np.maximum(inner, 0)",) if relu else gelu
+        code = {
+            "relu": ("hidden = np.maximum(inner, 0)",),
+            "gelu": ("from math import erf", "hidden = np.array([a * (1 + erf(a / 2**0.5)) / 2 for a in inner])"),
+            "silu": ("hidden = inner / (1 + np.exp(-inner))",),
+        }[self.activation]
         text = f"W_2 {self.activation}(W_1 x + b_1) + b_2"
         return Formula("feed-forward", text, "Vaswani 2017, eq. 2", (*parts, added), code)
+
+
+def _activate(x: Tensor, name: ActivationName) -> Tensor:
+    match name:
+        case "relu":
+            return F.relu(x)
+        case "gelu":
+            return F.gelu(x)
+        case "silu" | "swiglu":
+            return F.silu(x)
 
 
 class Residual(nn.Module):
