@@ -25,7 +25,7 @@ def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, c
     for attempt in page.attempts:
         attempts += [attempt.text, ShellLine(command_line(lesson.name, attempt.changes))]
     whole: list[tuple[str, list[Block]]] = [
-        (say(common.QUESTION, language), [page.question]),
+        (say(common.QUESTION, language), [*([] if page.notice is None else [page.notice]), page.question]),
         *sections,
         (say(common.ANSWER, language), [page.answer]),
         (say(common.TRY, language), attempts),
