@@ -132,7 +132,7 @@ def test_the_korean_page_has_the_same_formulas_quotes_pictures_and_sections() ->
     formula = re.compile(r"^\$\$.*?\$\$$", re.DOTALL | re.MULTILINE)
     picture = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
     level = re.compile(r"^#+ ", re.MULTILINE)
-    figure = re.compile(r"\d[\d,]*\d{3}\b|\b0\.\d{3}\b")
+    figure = re.compile(r"\d[\d,]*\d{3}(?!\d)|(?<![\d.])0\.\d{3}(?!\d)")
     for kind in (formula, QUOTE, picture, level):
         assert kind.findall(ATTENTION_KO) == kind.findall(ATTENTION)
     assert sorted(figure.findall(ATTENTION_KO)) == sorted(figure.findall(ATTENTION))
