@@ -171,7 +171,7 @@ def test_a_folder_that_is_no_run(
     assert "not a run folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("language", "first"), [("en", "Attention, step by step"), ("ko", "어텐션, 한 걸음씩")])
+@pytest.mark.parametrize(("language", "first"), [("en", "Query, key and value"), ("ko", "쿼리, 키, 밸류")])
 def test_the_lesson(
     language: str, first: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,7 +186,7 @@ def test_the_lesson(
 def test_the_lesson_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert seq2see(monkeypatch, "explain", "--lesson") == 0
     whole = capsys.readouterr().out
-    for typed, asked in (("\n" * 20, 8), ("\n\n", 3), ("", 1)):  # nobody there any more: it goes through
+    for typed, asked in (("\n" * 20, 11), ("\n\n", 3), ("", 1)):  # nobody there any more: it goes through
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         assert seq2see(monkeypatch, "explain", "--lesson", "--step-by-step") == 0
         out, err = capsys.readouterr()

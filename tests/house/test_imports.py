@@ -19,6 +19,7 @@ ROOMS = (
     "visible",
     "progress",
     "atomic",
+    "caching",
     "processes",
     "vocabulary",
     "masks",
@@ -39,6 +40,7 @@ ROOMS = (
     "session",
     "doors",
     "demo",
+    "learn",
     "serve",
     "cli",
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from needed import needs_espeak
 
+from seq2see.caching import cache_folder
 from seq2see.errors import ConfigError, DataError
 from seq2see.speech import audio
 from seq2see.speech.corpus import espeak, sentences, sources, teacher
@@ -158,7 +159,7 @@ def test_names_that_lead_nowhere(name: str, said: str, tmp_path: Path) -> None:
 
 def test_the_cache_follows_the_standard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert teacher.cache_folder() == tmp_path / "seq2see"
+    assert cache_folder() == tmp_path / "seq2see"
 
 
 class TestFiles:

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,6 +101,8 @@ def _mark(good: bool) -> str:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata  # reads mail headers, which takes as long as all verbs together
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

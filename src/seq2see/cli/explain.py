@@ -1,7 +1,6 @@
-"""`seq2see explain`: one step of a translation with all its numbers, and a first lesson on attention."""
+"""`seq2see explain`: one step of a translation with all its numbers."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,10 +25,11 @@ def explain(
         typer.Option(help="Explain how it would say this.  [default: what it says by itself]", show_default=False),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="cross, or decoder for the self-attention of a Transformer's decoder.")
+        str,
+        typer.Option(help="cross; decoder for masked self-attention; encoder for how the source piece --step is read."),
     ] = "cross",
     layer: Annotated[
-        int | None, typer.Option(help="From 0.  [default: the last layer that looks at the source]", show_default=False)
+        int | None, typer.Option(help="From 0.  [default: the last one of this kind]", show_default=False)
     ] = None,
     head: Annotated[int | None, typer.Option(help="From 0.  [default: 0]", show_default=False)] = None,
     ablate: Ablate = None,
@@ -40,7 +40,7 @@ def explain(
         bool, typer.Option("--numpy", help="A Python script that recomputes the step: paste it and try.")
     ] = False,
     lesson: Annotated[
-        bool, typer.Option("--lesson", help="A lesson on attention instead: 'i am a student', by hand.")
+        bool, typer.Option("--lesson", help="The lesson on attention instead: `seq2see learn qkv`.")
     ] = False,
     language: Annotated[
         str | None, typer.Option(help="Of --lesson: en or ko.  [default: en]", show_default=False)
@@ -51,11 +51,13 @@ def explain(
 ) -> None:
     """Explain one step of a translation in real numbers.
 
-    Query, keys, scores, mask, softmax, weighted sum, gates, the likeliest pieces.
+    Gates, query, keys, scores, mask, softmax, weighted sum, read-out, norms, feed-forward: everything from the
+    word that enters to the probabilities.
 
     \b
     seq2see explain runs/ko-en "나는 학생입니다" --step 3
     seq2see explain runs/ko-en "나는 학생입니다" --target "I am a teacher" --step 4 --json
+    seq2see explain runs/ko-en "나는 학생입니다" --step 2 --kind encoder
     seq2see explain runs/ko-en "나는 학생입니다" --step 3 --numpy > step3.py
     seq2see explain --lesson --language ko
     """
@@ -108,9 +110,9 @@ def _walk(
 
 def _kind(kind: str) -> "WalkKind":
     match kind:
-        case "cross" | "decoder":
+        case "cross" | "decoder" | "encoder":
             return kind
-    raise ConfigError(f"--kind {kind}: expected one of cross, decoder")
+    raise ConfigError(f"--kind {kind}: expected one of cross, decoder, encoder")
 
 
 def _translation(translator: "Translator", text: str, target: str | None) -> "Translation":
@@ -149,14 +151,8 @@ def _show(walk: "Walkthrough", translation: "Translation", *, as_json: bool, as_
 
 
 def _teach(language: str, *, wait: bool) -> None:
-    from seq2see.look.explain.lesson import LANGUAGES, lesson, lines
+    """The lesson is called `seq2see learn qkv` now."""
+    from seq2see.cli.learn import teach
+    from seq2see.learn.wording import check_language
 
-    sections = lesson(language)
-    words = LANGUAGES[language]
-    typer.echo(f"{words.opening}\n")
-    for number, section in enumerate(sections, start=1):
-        for line in lines(section, number):
-            typer.echo(line)
-        if wait and number < len(sections):
-            print(words.go_on, end=" ", file=sys.stderr, flush=True)
-            wait = bool(sys.stdin.readline())  # nobody there: go through
+    teach("qkv", check_language(language), wait=wait)

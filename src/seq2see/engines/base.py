@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol, get_args, overload, runtime_checkable
 
 from torch import Tensor
 
-from seq2see.search import Result, SearchConfig
+from seq2see.search import Chooser, Result, SearchConfig
 
 # torch: the model as it is; onnx: the same numbers from ONNX Runtime; int8: the weights in eight bits there;
 # ctranslate2: Transformers in CTranslate2, which searches by itself; ctranslate2-int8: weights in eight bits there.
@@ -29,6 +29,14 @@ class Engine(Protocol):
     @overload
     def step(self, tokens: Tensor, memory: Any, state: Any, need_weights: Literal[True]) -> tuple[Tensor, Any, Tensor]:
         """The same, and (B, S) where it looked."""
+
+
+@runtime_checkable
+class ChoosingEngine(Protocol):
+    """An engine that chooses the candidates of plain search itself. It is an `Engine` as well, for everything else."""
+
+    def chooser(self, memory: Any, state: Any, *, beams: bool) -> Chooser:
+        """One batch while it is searched; beams: rows may change places from step to step."""
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from seq2see import atomic
 from seq2see.engines.base import ENGINES, Engine, EngineName
-from seq2see.engines.graphs import Graphs, export, in_eight_bits, require
+from seq2see.engines.graphs import Graphs, export, in_eight_bits, require, weight_range
 from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
 from seq2see.runs.commit import place_of
 from seq2see.runs.folder import CONFIG, WEIGHTS, Run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
 FOLDER, MANIFEST = "engines", "engine.json"
-_FORMAT = 1
+_FORMAT = 2
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
 # models that magnify every difference; eight bits at 2 % to 10 %.
@@ -103,7 +103,8 @@ def _proven(run: Run, name: EngineName, graphs: Graphs) -> "OnnxEngine":
 def _makers(path: Path) -> dict[str, Any]:
     """What the graphs hang on."""
     packages = {package: version(package) for package in ("seq2see", "torch", "onnxscript", "onnxruntime")}
-    return {"format": _FORMAT, **packages, **{name: atomic.digest(place_of(path, name)) for name in (CONFIG, WEIGHTS)}}
+    makers = {"format": _FORMAT, "weight_range": weight_range(), **packages}
+    return {**makers, **{name: atomic.digest(place_of(path, name)) for name in (CONFIG, WEIGHTS)}}
 
 
 def _read(folder: Path, path: Path) -> Graphs | None:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from seq2see.attention import MultiHead, Prepared
+from seq2see.attention.formula import Formula
 from seq2see.models.base import (
     AttentionLayer,
     Decoder,
@@ -15,10 +16,13 @@ from seq2see.models.base import (
     Look,
     Model,
     ModelConfig,
+    Place,
+    StepDescription,
     Vocabulary,
     mean_weights,
 )
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.formulas import WORD, layers_formula, norm_formula
 from seq2see.models.names import Size
 from seq2see.models.selfattention import (
     BlockConfig,
@@ -27,6 +31,7 @@ from seq2see.models.selfattention import (
     Residual,
     TransformerEncoder,
     TransformerEncoderConfig,
+    describe_feed_forward,
     make_norm,
     self_attention,
 )
@@ -120,6 +125,25 @@ class DecoderBlock(nn.Module):
         added = self.feed_forward(self.feed_forward_residual.enter(x))
         return self.feed_forward_residual.leave(x, added), seen, own, across
 
+    def describe(self, x: Tensor, past: Prepared, memory: Prepared, place: Place) -> StepDescription:
+        """(1, 1, D), what was seen before it -> the formulas of this position, around the attention at `place`."""
+        position = past.keys.size(2)
+        entered = self.attention_residual.enter(x)
+        seen = past.extend(self.attention.prepare(entered, offset=position))
+        added, _ = self.attention.attend(entered, seen, offset=position)
+        own = self.attention_residual.describe_enter(x[0, 0], "self-attention")
+        own_leaving = self.attention_residual.describe_leave(x[0, 0], added[0, 0], "self-attention")
+        x = self.attention_residual.leave(x, added)
+        added, _ = self.cross.attend(self.cross_residual.enter(x), memory, offset=position)
+        across = self.cross_residual.describe_enter(x[0, 0], "cross-attention")
+        leaving = self.cross_residual.describe_leave(x[0, 0], added[0, 0], "cross-attention")
+        x = self.cross_residual.leave(x, added)
+        rest = (leaving, *describe_feed_forward(self, x[0, 0]))
+        kind, _ = place
+        if kind == "decoder":
+            return StepDescription(own, (own_leaving, *rest))
+        return StepDescription((own_leaving, *across), rest)
+
 
 class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
     """The decoder of Vaswani 2017, section 3.1, over any encoder's keys."""
@@ -179,6 +203,31 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
             layers.append(AttentionLayer("decoder", layer, block.attention))
             layers.append(AttentionLayer("cross", layer, block.cross, "what self-attention made of this position"))
         return layers
+
+    def describe_step(
+        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState, place: Place | None
+    ) -> StepDescription:
+        assert place is not None
+        position = state.keys[0].size(2)
+        x = self.embedding(tokens.unsqueeze(1), position)
+        before: list[Formula] = [self.embedding.describe(tokens, position, WORD)]
+        after: list[Formula] = []
+        passed: dict[int, Tensor] = {}
+        for layer, block in enumerate(self._blocks()):
+            past = Prepared(state.keys[layer], state.values[layer], None)
+            walked = layer == place[1]
+            if walked:
+                described = block.describe(x, past, self._layer(memory, layer), place)
+                before += [*layers_formula(passed, "layers below"), *described.before]
+                after += described.after
+                passed = {}
+            x, *_ = block(x, past, self._layer(memory, layer), need_weights=True)
+            if not walked:
+                passed[layer] = x[0, 0]
+        after += layers_formula(passed, "layers above")
+        if self.config.norm_first:
+            after.append(norm_formula(self.norm, x[0, 0], "what the vocabulary layer reads", symbol="features"))
+        return StepDescription(tuple(before), tuple(after))
 
     def last_layer(self) -> Vocabulary:
         weight = self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight

@@ -3,6 +3,7 @@
 No text is lost on the way: whatever a line holds, there is a result for it, the same as for the line alone.
 """
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from seq2see import masks, search
 from seq2see.data.batch import pad
-from seq2see.engines import Engine, SearchingEngine
+from seq2see.engines import ChoosingEngine, Engine, SearchingEngine
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import Run
 from seq2see.search import Result, SearchConfig
@@ -145,7 +146,14 @@ class Decoding:
             coverage_of=coverage,
             record=self.record,
             cancelled=self.cancelled,
+            make_chooser=self._make_chooser(),
         )
+
+    def _make_chooser(self) -> Callable[[Any, Any], search.Chooser] | None:
+        engine = self.engines[0]
+        if len(self.engines) > 1 or not isinstance(engine, ChoosingEngine):
+            return None
+        return functools.partial(engine.chooser, beams=self.config.width > 1)
 
     def prefix_of(self, request: Request) -> list[int]:
         """The target pieces that its translation begins with."""

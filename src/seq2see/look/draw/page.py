@@ -127,7 +127,7 @@ def pack_examples(examples: Sequence[PageExample]) -> tuple[list[dict[str, Any]]
     return [_pack_example(example, [next(fitting) for _ in example.maps]) for example in examples], note
 
 
-def document(title: str, data: dict[str, Any], scripts: Sequence[str]) -> str:
+def document(title: str, data: dict[str, Any], scripts: Sequence[str], *, language: str = "en") -> str:
     """An HTML file around data. `scripts` name files of view/, each after those it imports."""
     style, script = _asset("page.css"), bundle(tuple(scripts))
     policy = (
@@ -137,7 +137,7 @@ def document(title: str, data: dict[str, Any], scripts: Sequence[str]) -> str:
     named = html.escape(visible(title)).encode("ascii", "xmlcharrefreplace").decode("ascii")
     return (
         "<!DOCTYPE html>\n"
-        f'<html lang="en">\n<head>\n<meta charset="utf-8">\n{_GENERATOR}\n'
+        f'<html lang="{language}">\n<head>\n<meta charset="utf-8">\n{_GENERATOR}\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'

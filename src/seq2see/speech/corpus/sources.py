@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seq2see.atomic import write_file
+from seq2see.caching import cache_folder
 from seq2see.corpora import read_settings
 from seq2see.errors import ConfigError, DataError, RunError, nearest
 from seq2see.formats.reading.lines import at_most, read_lines
@@ -115,7 +116,7 @@ def _builtin(
         raise ConfigError(f"count={wanted['count']} is too few to train and test on; take {teacher.FEWEST} or more")
     default = teacher.TeacherSettings
     plan = teacher.plan(default(_LANGUAGES[kind], wanted.get("count", default.count), wanted.get("seed", default.seed)))
-    folder = (cache or teacher.cache_folder()) / f"espeak-{teacher.fingerprint(plan)}"
+    folder = (cache or cache_folder()) / f"espeak-{teacher.fingerprint(plan)}"
     teacher.render(plan, folder, say, progress)
     made = [_made(folder, planned) for planned in plan]
     return (
@@ -196,7 +197,7 @@ def _is_recording(path: Path) -> bool:
 
 
 def _asterisk(cache: Path | None, say: Say) -> tuple[list[Utterance], list[Utterance]]:
-    folder = cache or teacher.cache_folder()
+    folder = cache or cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -99,12 +99,6 @@ def _references(test: Sequence[Planned], random: Random) -> Iterator[Planned]:
         yield Planned(planned.name.replace("test-", "reference-"), text, planned.manner)
 
 
-def cache_folder() -> Path:
-    """Where rendered speech is kept: $XDG_CACHE_HOME/seq2see, or ~/.cache/seq2see."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "seq2see"
-
-
 def fingerprint(planned: Iterable[Planned]) -> str:
     """Of everything that decides what is heard: the utterances, the rate, and the version of espeak-ng."""
     lines = [json.dumps(utterance, ensure_ascii=False) for utterance in planned]

@@ -1,0 +1,1 @@
+"""One page of a lesson in a terminal, as an HTML file, as a notebook."""
