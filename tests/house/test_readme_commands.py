@@ -28,8 +28,9 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PIPED = re.compile(r'(?:echo "(?P<text>.*)" \| )?seq2see (?P<words>.*?)(?: > (?P<file>\S+))?')
 GUIDES = ("train.md", "translate.md", "look.md", "compare.md", "python.md")
-# Work on the repository itself, which this very test is part of; the server, which tests/serve starts.
-ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ")
+# Work on the repository itself, which this very test is part of; the server, which tests/serve starts; folders of other
+# programs, which tests/doors makes.
+ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ", "seq2see import", "seq2see export")
 DEMO = "seq2see demo --out runs/demo"  # what `make demo` runs
 
 
