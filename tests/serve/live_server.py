@@ -49,7 +49,9 @@ def live_server(
     thread.start()
     client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
     try:
-        wait_until(lambda: server.started and client.get("/ready").status_code == 200, 300)  # torch takes its time under load
+        wait_until(
+            lambda: server.started and client.get("/ready").status_code == 200, 300
+        )  # torch takes its time under load
         yield LiveServer(port, pool, client)
     finally:
         client.close()
