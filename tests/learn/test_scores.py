@@ -66,7 +66,7 @@ def test_variances_are_what_theory_says(page: LessonPage) -> None:
         assert additive < 0.5
         with torch.random.fork_rng():
             torch.manual_seed(1)
-            matrix = mechanism("general", width, width).bilinear.weight
+            matrix = mechanism("general", width, width).bilinear.weight.detach()
         assert general == pytest.approx(float(matrix.square().sum()), rel=0.3)  # q^T W k: the sum of all W_ij^2
 
 

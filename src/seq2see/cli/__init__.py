@@ -30,6 +30,8 @@ VERBS = {
     "compare": "compare.compare",
     "speak": "speak.speak",
     "style": "style.show_style",
+    "import": "import_model.import_model",
+    "export": "export.export",
     "serve": "serve.serve",
     "data": "data.data",
     "verify-resume": "verify_resume.verify_resume",

@@ -18,7 +18,7 @@ _NEEDED = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic
 # What each optional part is for, and the packages it is made of.
 _EXTRAS = {
     "plot": ("pictures of attention", ("matplotlib",)),
-    "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
+    "fast": ("ONNX Runtime and CTranslate2", ("onnx", "onnxscript", "onnxruntime", "ctranslate2")),
     "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
     "tensorboard": ("TensorBoard events", ("tensorboard",)),
 }

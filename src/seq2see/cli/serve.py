@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from seq2see.serve.api.requests import ServedRun
     from seq2see.serve.configuration import ServerConfig
 
-_ENGINES = ("auto", "torch", "onnx", "int8")
+_ENGINES = ("auto", "torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8")
 
 
 def serve(
@@ -37,8 +37,8 @@ def serve(
     engine: Annotated[
         str,
         typer.Option(
-            help="auto: onnx if it is installed, else torch; onnx: the same from ONNX Runtime; int8: fastest, weights "
-            "rounded to 8 bits."
+            help="auto: onnx if it is installed, else torch; onnx: the same from ONNX Runtime; int8: weights in "
+            "8 bits there; ctranslate2, ctranslate2-int8: fastest, Transformers only."
         ),
     ] = "auto",
     watch: Annotated[

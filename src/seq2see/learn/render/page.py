@@ -27,7 +27,7 @@ def lesson_data(lesson: Lesson[LessonSettings], page: LessonPage, language: Lang
         for number, section in enumerate(page.sections, start=1)
     ]
     whole: list[tuple[str, list[Block]]] = [
-        (say(common.QUESTION, language), [page.question]),
+        (say(common.QUESTION, language), [*([] if page.notice is None else [page.notice]), page.question]),
         *sections,
         (say(common.ANSWER, language), [page.answer]),
     ]

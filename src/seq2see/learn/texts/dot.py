@@ -18,8 +18,8 @@ QUESTION = Wording(
 PRODUCT_TITLE = Wording("Multiply and add", "곱해서 더하기")
 PRODUCT = Wording(
     "The dot product of two vectors: multiply them number by number, and add up. The query {query} meets {count} keys:",
-    "두 벡터의 내적(dot product)은 같은 자리의 숫자끼리 곱해서 모두 더한 값입니다. 쿼리(query) {query}가 키(key) "
-    "{count}개를 만납니다.",
+    "두 벡터의 내적(dot product)은 같은 자리의 숫자끼리 곱해서 모두 더한 값입니다. 쿼리(query)는 {query}이고, "
+    "키(key) {count}개를 만납니다.",
 )
 PRODUCT_READ = Wording(
     "{best} points the way of the query and gets {best_score:g}; {worst} gets {worst_score:g}. A large product means "
@@ -95,7 +95,7 @@ ANSWER = Wording(
     "({weights}), and the shares mix the values into one vector: {mixture}. That is all of attention but its learned "
     "matrices.",
     "내적으로 각 키가 쿼리와 얼마나 닮았는지 점수({scores})를 매기고, 소프트맥스로 점수를 비율({weights})로 바꾸고, "
-    "그 비율로 밸류를 섞어 벡터 하나 {mixture}를 얻습니다. 학습되는 행렬만 빼면 이것이 어텐션의 전부입니다.",
+    "그 비율로 밸류를 섞어 벡터 하나를 얻습니다: {mixture}. 학습되는 행렬만 빼면 이것이 어텐션의 전부입니다.",
 )
 
 TRY_QUERY = Wording(

@@ -36,7 +36,7 @@ READ = Wording(
     "{cosine_high:.2f}). *general* can learn to compare one number of s with another of h; *additive* is a small "
     "network.",
     "서로 다릅니다: {winners}. *dot*은 긴 키에 끌리고, *cosine*은 길이를 무시하고 방향만 봅니다. 코사인은 -1과 1 "
-    "사이를 벗어나지 않으므로 가중치가 서로 가깝습니다({cosine_low:.2f}에서 {cosine_high:.2f}). *general*은 s의 한 "
+    "사이를 벗어나지 않으므로 가중치가 서로 가깝습니다({cosine_low:.2f} ~ {cosine_high:.2f}). *general*은 s의 한 "
     "숫자를 h의 다른 숫자와 견주도록 학습할 수 있고, *additive*는 작은 신경망입니다.",
 )
 WINNER = Wording("{name} likes {key} best", "{name} → {key}")
@@ -89,12 +89,12 @@ COLUMN_GRADIENT = Wording("gradient, dot", "기울기, dot")
 COLUMN_GRADIENT_SCALED = Wording("gradient, scaled", "기울기, scaled")
 GRADIENT_CHART = Wording("gradient that comes through the softmax", "소프트맥스를 지나오는 기울기")
 SATURATED_READ = Wording(
-    "At d = {width} the plain dot product puts {largest:.2f} of the weight on one key before anything is learned, "
+    "At d = {width} the plain dot product puts {largest:.0%} of the weight on one key before anything is learned, "
     "and the gradient has shrunk from {first:.3f} (d = {first_width}) to {gradient:.3f}. With 1/sqrt(d) it stays "
     "between {low:.3f} and {high:.3f} at every width.",
-    "d = {width}이면 나누지 않은 내적은 아무것도 배우기 전에 이미 가중치의 {largest:.2f}를 키 하나에 몰아 두고, "
-    "기울기는 {first:.3f}(d = {first_width})에서 {gradient:.3f}로 줄어듭니다. sqrt(d)로 나누면 어느 차원에서나 "
-    "{low:.3f}와 {high:.3f} 사이입니다.",
+    "d = {width}이면 나누지 않은 내적은 아무것도 배우기 전에 이미 가중치의 {largest:.0%}를 키 하나에 몰아 두고, "
+    "기울기는 {first:.3f}(d = {first_width}) → {gradient:.3f}입니다. sqrt(d)로 나누면 어느 차원에서나 {low:.3f}와 "
+    "{high:.3f} 사이입니다.",
 )
 
 ANSWER = Wording(
@@ -102,8 +102,8 @@ ANSWER = Wording(
     "plain product grows with the width: at d = {width} its variance is {dot:.0f}, the softmax saturates, and "
     "{share:.0%} of the gradient is left. Dividing by sqrt(d) brings the variance back to {scaled:.2f}.",
     "점수마다 '잘 맞는다'는 것을 다르게 봅니다. 곱, 학습된 곱, 작은 신경망, 각도, 자리가 그것입니다. 그냥 곱하면 "
-    "차원과 함께 커집니다. d = {width}에서 분산이 {dot:.0f}이고, 소프트맥스가 포화(saturation)되어 기울기는 "
-    "{share:.0%}만 남습니다. sqrt(d)로 나누면 분산이 {scaled:.2f}로 돌아옵니다.",
+    "차원과 함께 커집니다. d = {width}일 때 분산이 {dot:.0f}이고, 소프트맥스가 포화(saturation)되어 기울기는 "
+    "{share:.0%}만 남습니다. sqrt(d)로 나누면 분산은 다시 {scaled:.2f}입니다.",
 )
 TRY_QUERY = Wording(
     "Another query: which scores change their mind?",

@@ -184,7 +184,7 @@ class ExplainRequest(ForcedRequest):
     """One step of saying the translation, in numbers."""
 
     step: int = Field(ge=1, le=MOST_PIECES + 1, description="the target piece, from 1; the last one says the end")
-    kind: Literal["cross", "decoder"] = "cross"
+    kind: Literal["cross", "decoder", "encoder"] = "cross"
     layer: int | None = Field(None, ge=0, lt=1_000)
     head: int | None = Field(None, ge=0, lt=1_000)
 

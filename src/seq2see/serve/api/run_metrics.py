@@ -226,7 +226,8 @@ def _planned(path: Path) -> dict[str, float | None]:
         values = training.get("steps"), training.get("time_limit")
     except (OSError, ValueError, AttributeError):
         values = None, None
-    known = [value if type(value) in _NUMBERS and 0 < value < 2**53 else None for value in values]
+    numbers = [value if isinstance(value, int | float) and value is not True else 0 for value in values]
+    known = [value if 0 < value < 2**53 else None for value in numbers]
     return dict(zip(("steps", "seconds"), known, strict=True))
 
 

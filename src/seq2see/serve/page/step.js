@@ -86,8 +86,8 @@ export default class StepTab {
     const kept = this.element.contains(document.activeElement) ? document.activeElement.id : "";
     this.drawStepper();
     const cards = walk.attention ? this.attentionCards(walk.attention) : [this.instead(walk)];
-    const cells = walk.cells.length ? [card(t("step.cells"), [], ...walk.cells.flatMap((cell) => [formula(cell), parts(cell)]))] : [];
-    this.place.replaceChildren(make("div", { class: "stack" }, make("div", { class: "cards" }, ...cards), ...cells));
+    const before = way(t(walk.attention ? "step.before" : "step.rest"), walk.attention ? walk.before : walk.before.slice(1));
+    this.place.replaceChildren(make("div", { class: "stack" }, ...(walk.attention ? before : []), make("div", { class: "cards" }, ...cards), ...(walk.attention ? way(t("step.after"), walk.after) : before)));
     if (kept) document.getElementById(kept)?.focus();
     this.announce(`${t("step.position", { step: walk.step, steps: walk.steps })}: ${walk.target.token} ${percent(walk.target.probability)}`);
   }
@@ -120,7 +120,7 @@ export default class StepTab {
     const allowed = look.allowed.filter(Boolean).length;
     const maskNote = allowed === look.allowed.length ? t("step.mask.all") : t("step.mask.some", { count: allowed, all: look.allowed.length });
     return [
-      stepCard(1, t("step.query"), t("step.query.side"), note(meaningOf(look.query_meaning)), vector(look.query), digits(look.query)),
+      stepCard(1, t("step.query"), t("step.query.side"), note(meaningOf(look.query_meaning)), vector(look.query), digits(look.query), ...(look.query_formula ? [formula(look.query_formula), parts(look.query_formula)] : [])),
       stepCard(2, t("step.keys"), side, note(say(look.keys_meaning)), vectors(look.tokens, look.keys)),
       stepCard(3, t("step.scores"), "", formula(look.score), bars(look.tokens, look.scores, { digits: 3, signed: true })),
       stepCard(4, t("step.mask"), "", note(maskNote), mask(look)),
@@ -153,7 +153,7 @@ export default class StepTab {
   }
 
   instead(walk) {
-    const told = walk.instead ? [formula(walk.instead), parts(walk.instead)] : [];
+    const told = walk.before.slice(0, 1).flatMap((first) => [formula(first), parts(first)]);
     return make("section", { class: "card step-card" }, note(t("step.no", { family: walk.family })), ...told, make("h3", {}, t("step.choices")), this.choices());
   }
 
@@ -166,10 +166,23 @@ export default class StepTab {
   }
 }
 
-/** Of several heads the query is projected first: `W_Q x: ...`. */
+/** Of several heads the query is projected first: `W_Q x: ...`, `R_t RMSNorm(W_Q x): ...`. */
 function meaningOf(text) {
-  const [, projected, rest] = text.match(/^(W_Q x: )?(.*)$/s);
+  const [, projected, rest] = text.match(/^([^:]*W_Q x[^:]*: )?(.*)$/s);
   return (projected ?? "") + say(rest);
+}
+
+/** A text with numbers in it is looked up with {n0}, {n1} in their places. */
+function worded(text) {
+  const numbers = [];
+  const template = text.replace(/(?<![\w(])\d+(?!\w)/g, (digits) => `{n${numbers.push(digits) - 1}}`);
+  const exact = say(text);
+  return exact === text && numbers.length ? say(template, Object.fromEntries(numbers.map((digits, place) => [`n${place}`, digits]))) : exact;
+}
+
+/** What is computed before or after the look, formula by formula. */
+function way(title, formulas) {
+  return formulas.length ? [card(title, [], make("div", { class: "stack way" }, ...formulas.map((made) => make("section", {}, make("h3", {}, worded(made.name)), formula(made), parts(made)))))] : [];
 }
 
 function stepCard(place, title, side, ...inside) {
@@ -236,7 +249,7 @@ function formula({ name, text, paper }) {
 
 /** What the letters of a formula stand for. */
 function parts({ parts: named }) {
-  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, say(meaning), make("span", { class: "digits" }, written(value))]);
+  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, worded(meaning), make("span", { class: "digits" }, written(value))]);
   return table([[t("step.symbol"), t("step.meaning"), t("step.value")], ...rows], { class: "scroll wrap", tabindex: 0 });
 }
 
