@@ -7,7 +7,7 @@ import { onShade, shade, whenThemeChanges } from "./theme.js";
 const BESIDE = 58; // letters of code that fit beside their formula
 
 function grid(head, rows) {
-  return make("div", { class: "scroll" }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+  return make("div", { class: "scroll", tabindex: 0 }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
 }
 
 /** A cell as dark as its weight, in either theme. */
