@@ -78,8 +78,8 @@ CAUSAL_TITLE = Wording("The decoder must not see ahead", "디코더는 앞날을
 CAUSAL = Wording(
     "In the decoder the window reaches back only. Which of the words said so far does each target position feel (a "
     "line for each position of ConvS2S's decoder, a column for each word)?",
-    "디코더(decoder)의 창은 뒤로만 뻗습니다. 각 자리는 지금까지 말한 단어 가운데 무엇을 느낍니까(ConvS2S 디코더의 "
-    "자리마다 한 줄, 단어마다 한 칸)?",
+    "디코더(decoder)의 창은 뒤로만 뻗습니다. 각 자리는 지금까지 말한 단어 가운데 무엇을 느낍니까? ConvS2S 디코더의 "
+    "자리마다 한 줄, 단어마다 한 칸입니다.",
 )
 CAUSAL_READ = Wording(
     "Above the diagonal every gradient is exactly {above:g}: {count} of {count} entries. So a known target can be "
