@@ -119,7 +119,8 @@ class Scripted:
 
     def validate(self) -> Validation:
         self.weights.append(float(self.model.weight.detach()))
-        return Validation({"loss": next(self.losses)})
+        loss = next(self.losses)
+        return Validation({"loss": loss, "exact": 100.0 if loss < 0.1 else 50.0})
 
 
 class Nobody:
@@ -144,6 +145,12 @@ def test_training_stops_when_validation_no_longer_improves(tmp_path: Path) -> No
 def test_patience_begins_anew_with_every_better_validation(tmp_path: Path) -> None:
     _, ended = trained(tmp_path, [3.0, 3.1, 2.0, 2.1, 1.0, 1.1], patience=2)
     assert (ended.reason, ended.progress.step, ended.progress.best_step) == ("all updates made", 6, 5)
+
+
+def test_outputs_that_are_all_right_end_training_once_it_is_no_luck(tmp_path: Path) -> None:
+    task, ended = trained(tmp_path, [0.09, 0.09, 0.5, 0.08, 0.07, 0.06, 0.01], patience=9)
+    assert (ended.reason, ended.progress.step) == ("every validation output is right", 6)
+    assert float(task.model.weight.detach()) == task.weights[5]
 
 
 def test_a_plateau_is_counted_each_time_its_patience_runs_out(tmp_path: Path) -> None:

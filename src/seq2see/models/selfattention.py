@@ -17,7 +17,7 @@ from seq2see.models.formulas import layers_formula, norm_formula, norm_parts
 from seq2see.models.layers import Embedding, average
 
 NormName = Literal["layer", "rms"]
-ActivationName = Literal["relu", "gelu", "swiglu"]
+ActivationName = Literal["relu", "gelu", "silu", "swiglu"]
 
 
 class BlockConfig(Settings):
@@ -29,10 +29,11 @@ class BlockConfig(Settings):
     inner: int = Field(1024, ge=1, description="inner width of the feed-forward part")
     norm_first: bool = Field(True, description="normalise before each part (today) or after it (Vaswani 2017)")
     norm: NormName = Field("layer", description="layer or rms")
-    activation: ActivationName = Field("relu", description="relu, gelu or swiglu")
+    activation: ActivationName = Field("relu", description="relu, gelu, silu or swiglu")
     positions: PositionName = Field("sinusoidal", description="sinusoidal, learned, rotary, alibi, relative or none")
     max_length: int = Field(1024, ge=1, description="of learned positions: how many there are")
     qk_norm: bool = Field(False, description="normalise queries and keys of each head")
+    scale_embedding: bool = Field(True, description="multiply word vectors by the square root of the width")
     dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and on what each part adds, while training")
 
     @model_validator(mode="after")
@@ -90,8 +91,8 @@ class FeedForward(nn.Module):
         x = self.widen(x)
         if self.activation == "swiglu":
             gate, x = x.chunk(2, dim=-1)
-            return self.narrow(F.silu(gate) * x)
-        return self.narrow(F.relu(x) if self.activation == "relu" else F.gelu(x))
+            return self.narrow(_activate(gate, self.activation) * x)
+        return self.narrow(_activate(x, self.activation))
 
     def describe(self, x: Tensor) -> Formula:
         """(D,) -> what it adds at this position."""
@@ -106,16 +107,28 @@ class FeedForward(nn.Module):
             )
             silu = ("hidden = gate / (1 + np.exp(-gate)) * up",)
             return Formula("feed-forward", "W_2 (silu(gate) up) + b_2", "Shazeer 2020", (*gated, added), silu)
-        relu = self.activation == "relu"
-        hidden = F.relu(inner) if relu else F.gelu(inner)
+        hidden = _activate(inner, self.activation)
         parts = (
             Quantity("inner", "W_1 x + b_1", array(inner)),
             Quantity("hidden", f"{self.activation}(inner)", array(hidden), given=False),
         )
-        gelu = ("from math import erf", "hidden = np.array([a * (1 + erf(a / 2**0.5)) / 2 for a in inner])")
-        code = ("hidden = np.maximum(inner, 0)",) if relu else gelu
+        code = {
+            "relu": ("hidden = np.maximum(inner, 0)",),
+            "gelu": ("from math import erf", "hidden = np.array([a * (1 + erf(a / 2**0.5)) / 2 for a in inner])"),
+            "silu": ("hidden = inner / (1 + np.exp(-inner))",),
+        }[self.activation]
         text = f"W_2 {self.activation}(W_1 x + b_1) + b_2"
         return Formula("feed-forward", text, "Vaswani 2017, eq. 2", (*parts, added), code)
+
+
+def _activate(x: Tensor, name: ActivationName) -> Tensor:
+    match name:
+        case "relu":
+            return F.relu(x)
+        case "gelu":
+            return F.gelu(x)
+        case "silu" | "swiglu":
+            return F.silu(x)
 
 
 class Residual(nn.Module):
@@ -207,7 +220,7 @@ class PlacedEmbedding(nn.Module):
         self.own = Embedding(vocabulary, config.width) if shared is None else None
         self._shared: tuple[Embedding, ...] = () if shared is None else (shared,)
         self.places = AddedPositions(config.positions, config.max_length, config.width)
-        self.scale = config.width**0.5
+        self.scale = config.width**0.5 if config.scale_embedding else 1.0
         self.dropout = config.dropout
 
     @property

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
@@ -50,6 +51,7 @@ class TransformerConfig(ModelConfig, BlockConfig):
         "target",
         description="share the word vectors: with nothing, the vocabulary layer, or source and target as well",
     )
+    output_bias: bool = Field(False, description="a trained number for each target piece, added to its logit")
     encoder: EncoderConfig | None = Field(None, description="another encoder than the Transformer's own")
 
     SIZES: ClassVar[dict[Size, dict[str, Any]]] = {
@@ -157,6 +159,7 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
         self.norm = make_norm(config.norm, config.width) if config.norm_first else nn.Identity()
         untied = config.tie == "none"
         self.vocabulary = nn.Linear(config.width, config.target_vocabulary, bias=False) if untied else None
+        self.output_bias = nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
 
     def memorise(self, encoded: Encoded) -> TransformerMemory:
         layers = [block.cross.prepare(encoded.keys, encoded.values, encoded.mask) for block in self._blocks()]
@@ -227,7 +230,8 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
         return StepDescription(tuple(before), tuple(after))
 
     def last_layer(self) -> Vocabulary:
-        return Vocabulary(self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight, None)
+        weight = self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight
+        return Vocabulary(weight, self.output_bias)
 
     def _blocks(self) -> list[DecoderBlock]:
         return [block for block in self.blocks if isinstance(block, DecoderBlock)]

@@ -8,6 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from served_page import TEXT, ServedPage, update_line, validation_line
 
+from seq2see import atomic
+from seq2see.runs.evaluations import keep_evaluation
+
 WITHOUT_GONE = """(one) => {
   const copy = one.cloneNode(true);
   copy.querySelectorAll("del").forEach((gone) => gone.remove());
@@ -146,6 +149,30 @@ def test_one_pointer_lights_a_source_word_in_every_map(site: ServedPage) -> None
         expect(page.locator("body > [aria-live=polite]")).to_contain_text(TEXT.split()[0])
 
 
+WORST = {"source": TEXT, "reference": "we went there .", "output": "we stayed .", "chrf": 12.5}
+
+
+def test_a_length_leads_to_its_worst_sentences_and_they_to_translate(site: ServedPage) -> None:
+    buckets = [{"from": 1, "to": 8, "sentences": 3, "score": 40.0, "low": 30.0, "high": 50.0}]
+    table = {"metric": "bleu", "side": "reference", "unit": "words", "buckets": buckets}
+    keep_evaluation(site.folder / "rnnsearch", {"test": "a.tsv", "by_length": table, "worst": [[WORST]]})
+    with site.opened() as opened:
+        page = opened.go(tab="compare", runs=["rnnsearch", "rnn"])
+        chart = page.locator(".chart svg[role=img]")
+        chart.click(position={"x": 400, "y": 100})
+        expect(page.locator(".worst-of")).to_contain_text("chrF 12.5")
+        page.get_by_label("Worst sentences of").select_option("")
+        expect(page.locator(".worst-of")).to_have_count(0)
+        chart.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Compare it here").click()
+        expect(page.get_by_label("Reference", exact=False)).to_have_value("we went there .")
+        page.locator(".worst-of .link").click()
+        expect(page.get_by_label("Source", exact=True)).to_have_value(TEXT)
+        expect(page.locator("#tab-translate")).to_have_attribute("aria-selected", "true")
+
+
 # ----- Beam
 
 
@@ -235,6 +262,34 @@ def test_curves_grow_while_they_are_watched(site: ServedPage) -> None:
         expect(page.locator(".then dd").nth(2)).to_contain_text("at step 3")
         rows = opened.exported("tsv").splitlines()
         assert rows[-1].split("\t")[:4] == ["young", "4", "1", "14"]
+        expect(page.locator(".chart .best").first).to_be_attached()
+        # Training was resumed from an earlier checkpoint: another file, shorter.
+        atomic.write_file(metrics, "".join(map(update_line, range(1, 3))).encode())
+        expect(page.locator(".card .notes")).to_contain_text("young · step 2", timeout=10_000)
+        atomic.write_file(metrics, ("".join(map(update_line, range(1, 4))) + validation_line(3)).encode())
+
+
+def test_a_part_of_the_curves_with_the_pointer_and_by_keys(site: ServedPage) -> None:
+    with site.opened() as opened:
+        page = opened.go(tab="training", watch="young")
+        chart = page.locator(".chart svg[role=img]").first
+        expect(chart.locator("path.line").first).to_be_visible()
+        box = chart.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 80)
+        page.mouse.up()
+        page.wait_for_url("**range=**")
+        page.get_by_role("button", name="Show all of it").click()
+        assert "range=" not in page.url
+        chart.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("+")
+        page.wait_for_url("**range=**")
+        expect(page.get_by_role("button", name="Show all of it")).to_be_visible()
+        page.keyboard.press("0")
+        expect(page.get_by_role("button", name="Show all of it")).to_be_hidden()
 
 
 # ----- Speak

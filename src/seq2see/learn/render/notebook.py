@@ -26,7 +26,8 @@ from seq2see.learn.wording import Language, Wording, say
 
 def notebook(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> str:
     """The whole file."""
-    cells = [_markdown(f"# {say(lesson.title, language)}\n\n{say(page.question, language)}")]
+    opening = [page.question] if page.notice is None else [page.notice, page.question]
+    cells = [_markdown("\n\n".join([f"# {say(lesson.title, language)}", *(say(text, language) for text in opening)]))]
     source = LessonSource(lesson)
     for section in page.sections:
         cells += _section(section, source, language)

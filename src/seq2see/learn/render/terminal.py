@@ -38,7 +38,8 @@ Part = list[RenderableType]
 def parts(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> Iterator[Part]:
     """The lesson, one screenful after the other."""
     title = Text(say(lesson.title, language), style="bold")
-    yield [title, Text(), *_headed(common.QUESTION, [page.question], language)]
+    notice = [] if page.notice is None else [*drawn(page.notice, language), Text()]
+    yield [title, Text(), *notice, *_headed(common.QUESTION, [page.question], language)]
     for number, section in enumerate(page.sections, start=1):
         yield list(_section(section, number, language))
     yield [*_headed(common.ANSWER, [page.answer], language), *_attempts(lesson, page, language)]
@@ -77,8 +78,9 @@ def _attempts(lesson: Lesson[LessonSettings], page: LessonPage, language: Langua
 
 def _origins(page: LessonPage, language: Language) -> Iterator[RenderableType]:
     yield from _title(say(common.ORIGIN, language))
-    for origin in page.origins:
-        yield from map(Text, wrapped(origin.paper.line, hanging=_INDENT))
+    for before, origin in zip((None, *page.origins), page.origins, strict=False):
+        if before is None or origin.paper != before.paper:
+            yield from map(Text, wrapped(origin.paper.line, hanging=_INDENT))
         yield from map(Text, wrapped(f"{_INDENT}{origin.place}: {say(origin.what, language)}", hanging=_INDENT))
     yield Text()
 
@@ -205,11 +207,13 @@ def _folded(command: str) -> Iterator[Text]:
 def _code(line: str) -> Iterator[str]:
     """A line of Python; one that is too long for the screen is broken, with the remark behind it above it."""
     room = COLUMNS - 2 * len(_INDENT)
-    if cell_len(line) <= room:
-        yield line
-        return
     indent = line[: len(line) - len(line.lstrip())]
-    code, _, comment = line.partition("  # ")
+    code, _, comment = line.partition("  # ") if cell_len(line) > room else (line, "", "")
     if comment:
         yield f"{indent}# {comment}"
-    yield from wrapped(code, room, indent + _INDENT)
+    while len(code) > room:
+        cut = code.rfind(" ", room // 2, room)
+        cut = cut if cut > 0 else max(code.rfind("(", 0, room) + 1, code.rfind(".", 0, room))
+        yield code[:cut]
+        code = indent + _INDENT + code[cut:].lstrip()
+    yield code

@@ -203,6 +203,16 @@ class CompareRequest(ApiBody):
     beam: Beam | None = None
 
 
+class LessonRequest(ApiBody):
+    """A lesson of `seq2see learn`, with some of its numbers changed."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100, description="as `GET lessons` lists it")]
+    language: Literal["en", "ko"] = "en"
+    changes: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=20)] = Field(
+        (), description="as after `--set` of `seq2see learn`: query=4,1"
+    )
+
+
 TokenName = Annotated[str, Field(pattern=r"^(\d{1,3}:)?\d{1,3}$")]
 TokenWeights = Annotated[dict[TokenName, Annotated[float, Field(ge=0, le=1)]], Field(max_length=1_000)]
 

@@ -95,8 +95,8 @@ export default class StepTab {
   drawStepper() {
     const { walk } = this;
     const run = this.run();
-    const back = iconButton("undo", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
-    const on = iconButton("undo", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", class: "icon-button flipped", disabled: walk.step === walk.steps });
+    const back = iconButton("back", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
+    const on = iconButton("on", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", disabled: walk.step === walk.steps });
     const copy = button(t("step.numpy"), async () => {
       await navigator.clipboard.writeText(walk.numpy);
       this.announce(t("translate.copied"));
@@ -104,7 +104,8 @@ export default class StepTab {
       setTimeout(() => (copy.textContent = t("step.numpy")), 1500);
     }, { id: "step-numpy" });
     const pickers = walk.attention ? [picker(t("step.layer"), "layer", run.layers, walk.attention.layer, this.store), picker(t("step.head"), "head", run.heads, walk.attention.head, this.store)] : [];
-    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy);
+    const lesson = button(t("step.lesson"), () => this.store.set({ tab: "learn", lesson: "dot", set: [""] }, { push: true }), { class: "link" });
+    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy, lesson);
     const tokens = [...this.unit.tokens ?? [], "</s>"].slice(0, walk.steps);
     this.pieces.replaceChildren(...tokens.map((token, place) => {
       const made = make("button", { type: "button", id: `step-${place + 1}`, class: place + 1 > walk.step ? "later" : "", "aria-current": place + 1 === walk.step ? "step" : null }, make("bdi", {}, token));

@@ -8,6 +8,7 @@ export const DRAWINGS = {
   "It is hypothesis #{rank}, with a score of {score}.": "{rank}번째 최종 후보이며 점수는 {score}입니다.",
   "This token: probability {share}, log {log}. All so far: log {total}.": "이 토큰: 확률 {share}, 로그 {log}. 지금까지 모두: 로그 {total}.",
   kept: "유지", ended: "끝남", cut: "잘림", pruned: "탈락", hopeless: "가망 없음", blocked: "금지",
+  "{count} {words}": "{words} {count}",
   step: "단계", steps: "단계", candidate: "후보", candidates: "후보", "not shown": "표시 안 함",
   "lives on in the beam": "빔에 남아 이어집니다",
   "said the end of the sentence": "문장의 끝을 말했습니다",
