@@ -240,7 +240,8 @@ def _asking(heard: dict[str, Any], tokens: int) -> Section:
         code="config = StyleConfig(tokens=5, heads=1, width=32, channels=(8, 8), summary=32)\n"
         "style = Style(AUDIO.mels, 32, config).eval()\n"
         "mel = torch.rand(120, AUDIO.mels)\n"
-        "print(style.weigh(mel))",
+        "for length in (50, 120, 200):\n"
+        "    print(length, style.crops(mel[:length]).shape, style.weigh(mel[:length]))",
     )
 
 
