@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from learning import Taught, taught_lessons
-from seq2see.learn.blocks import Equation, LessonTable, Matrix
+from seq2see.learn.blocks import LessonTable, Matrix
 from seq2see.learn.evidence import CLAIMS, evidence
 from seq2see.learn.influence import felt_by_key, felt_by_target, felt_of_said, sequence, words_of
-from seq2see.learn.lessons import block, convolution, heads, order, search, style
+from seq2see.learn.lessons import block, convolution, heads, search, style
 from seq2see.learn.reversing import WORDS, reversed_pairs
 from seq2see.models import build
 from seq2see.search import SearchConfig
@@ -225,7 +225,5 @@ def test_every_claim_has_its_figure_and_command(taught: Taught) -> None:
     assert page.count("|---|") + page.count("```\n") >= len(CLAIMS)
 
 
-def test_an_equation_is_a_line() -> None:
-    drawn = [found for found in convolution._picture([[0.0, 1.0, 0.0]], 1) if isinstance(found, Equation)]
-    assert [line.text for line in drawn] == ["1  ·█·"]
-    assert order.FLOOR > 0
+def test_a_receptive_field_is_drawn_line_by_line() -> None:
+    assert convolution._picture([[0.0, 1.0, 0.0]], 1).lines == ("1  ·█·",)

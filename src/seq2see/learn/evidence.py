@@ -11,7 +11,18 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from seq2see.learn.blocks import Block, Curves, Equation, LessonTable, MapView, Matrix, Section, TableColumn, decimal
+from seq2see.learn.blocks import (
+    Block,
+    Curves,
+    Drawing,
+    Equation,
+    LessonTable,
+    MapView,
+    Matrix,
+    Section,
+    TableColumn,
+    decimal,
+)
 from seq2see.learn.catalogue import load_lesson
 from seq2see.learn.lesson import LessonPage
 from seq2see.learn.render.plot import plotted
@@ -106,6 +117,8 @@ def _written(block: Block) -> Iterator[str]:
             yield "```\n"
         case Equation():
             yield f"    {block.text}"
+        case Drawing():
+            yield "\n".join(["```", *block.lines, "```\n"])
         case MapView():
             if block.example.tree is not None:
                 yield "```"

@@ -214,6 +214,8 @@ def test_six_cards_with_the_model_s_numbers(site: ServedPage, run: str) -> None:
         assert weights == [f"{weight:.3f}" for weight in walk["attention"]["weights"]]
         scores = page.locator("[data-card='3'] .bars .number").all_inner_texts()
         assert scores == [f"{score:.3f}" for score in walk["attention"]["scores"]]
+        shown = page.locator(".way section h3").all_inner_texts()  # what is computed before and after the look
+        assert shown == [formula["name"] for formula in (*walk["before"], *walk["after"])]
         choices = page.locator("[data-card='6'] .bars .number").all_inner_texts()
         assert choices[:5] == [f"{choice['probability']:.4f}" for choice in walk["choices"]]
         page.locator("#step-on").focus()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seq2see.learn.blocks import Block, Curves, Equation, LessonTable, MapView, Matrix, ShellLine
+from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, ShellLine
 from seq2see.learn.catalogue import outline
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
@@ -69,6 +69,8 @@ def _packed(block: Block, language: Language) -> dict[str, Any]:
             return {"kind": "text", "text": say(block, language)}
         case Equation():
             return {"kind": "equation", "text": block.text}
+        case Drawing():
+            return {"kind": "drawing", "text": "\n".join(block.lines)}
         case ShellLine():
             return {"kind": "command", "text": block.text}
         case Quote():

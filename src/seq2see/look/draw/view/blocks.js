@@ -43,6 +43,7 @@ function table({ columns, rows }) {
 const blocks = {
   text: ({ text }) => make("p", {}, text),
   equation: ({ text }) => make("p", { class: "equation" }, text),
+  drawing: ({ text }) => make("pre", { class: "characters", tabindex: 0 }, text),
   command: ({ text, changes }, { attempt }) => make("div", { class: "attempt" }, make("pre", { class: "command", tabindex: 0 }, text), changes && attempt ? attempt(changes) : null),
   quote: ({ formula, code, place }) => make("div", { class: code.split("\n").some((line) => line.length > BESIDE) ? "quote stacked" : "quote" }, make("p", { class: "equation" }, formula), make("figure", {}, make("figcaption", {}, place), make("pre", { tabindex: 0 }, code))),
   matrix,
