@@ -11,7 +11,7 @@ from seq2see.learn.texts import common
 from seq2see.learn.wording import Language, Wording, say
 from seq2see.look.draw.page import SCRIPTS, document, pack_examples
 
-_COLOURS = 4
+_COLOURS = 6
 
 
 def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, command: str) -> str:
@@ -23,7 +23,7 @@ def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, c
     ]
     attempts: list[Block] = []
     for attempt in page.attempts:
-        attempts += [attempt.text, ShellLine(command_line(lesson.name, attempt.changes))]
+        attempts += [attempt.text, ShellLine(command_line(lesson.name, language, attempt.changes))]
     whole: list[tuple[str, list[Block]]] = [
         (say(common.QUESTION, language), [*([] if page.notice is None else [page.notice]), page.question]),
         *sections,
@@ -38,12 +38,18 @@ def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, c
         ],
         "origins": {
             "title": say(common.ORIGIN, language),
-            "lines": [[origin.paper.line, f"{origin.place}: {say(origin.what, language)}"] for origin in page.origins],
+            "lines": [
+                [
+                    "" if before is not None and before.paper == origin.paper else origin.paper.line,
+                    f"{origin.place}: {say(origin.what, language)}",
+                ]
+                for before, origin in zip((None, *page.origins), page.origins, strict=False)
+            ],
         },
         "following": {
             "title": say(common.NEXT, language),
             "lines": [
-                *([command_line(name), say(outline(name).summary, language)] for name in page.following),
+                *([command_line(name, language), say(outline(name).summary, language)] for name in page.following),
                 *([line, ""] for line in page.commands),
             ],
         },

@@ -11,6 +11,12 @@ useWording(data.language === "ko" ? DRAWINGS : {});
 
 const BESIDE = 58; // letters of code that fit beside their formula
 
+/** *this* is emphasis and `this` is code, as in a terminal or a notebook. */
+function prose(text) {
+  const parts = text.split(/(\*[^*\s][^*]*\*|`[^`]+`)/);
+  return make("p", {}, ...parts.map((part, place) => (place % 2 ? make(part[0] === "*" ? "em" : "code", {}, part.slice(1, -1)) : part)));
+}
+
 function grid(head, rows) {
   return make("div", { class: "scroll" }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
 }
@@ -46,8 +52,8 @@ function table({ columns, rows }) {
 }
 
 const blocks = {
-  text: ({ text }) => make("p", {}, text),
-  equation: ({ text }) => make("p", { class: "equation" }, text),
+  text: ({ text }) => prose(text),
+  equation: ({ text }) => make("pre", { class: "sum", tabindex: 0 }, text),
   command: ({ text }) => make("pre", { class: "command", tabindex: 0 }, text),
   quote: ({ formula, code, place }) => make("div", { class: code.split("\n").some((line) => line.length > BESIDE) ? "quote stacked" : "quote" }, make("p", { class: "equation" }, formula), make("figure", {}, make("figcaption", {}, place), make("pre", { tabindex: 0 }, code))),
   matrix,
@@ -61,7 +67,7 @@ function card(title, ...inside) {
 }
 
 function lines({ title, lines: entries }, first) {
-  return card(title, make("ul", { class: "plain" }, ...entries.map(([one, other]) => make("li", {}, make(first, {}, one), other ? make("span", { class: "note" }, other) : null))));
+  return card(title, make("ul", { class: "plain" }, ...entries.map(([one, other]) => make("li", {}, one ? make(first, {}, one) : null, other ? make("span", { class: "note" }, other) : null))));
 }
 
 document.body.append(
