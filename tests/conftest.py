@@ -18,28 +18,45 @@ settings.load_profile("thorough" if THOROUGH else "quick")
 # What takes longest, mostly in few tests that train, export or start processes: it comes first, so that both workers
 # of `make test` end at about the same time.
 LONGEST = (
-    "house/test_readme_commands.py",
-    "training/test_resume.py",
-    "demo/test_demo_whole.py",
-    "contracts/test_families.py",
-    "attention/test_mechanisms.py",
-    "contracts/test_onnx.py",
+    "serve/browser/test_frame.py",
     "look/test_page.py",
-    "fuzz/test_fuzz_folders.py",
-    "cli/test_data_and_verify.py",
+    "contracts/test_families.py",
+    "training/test_resume.py",
+    "attention/test_mechanisms.py",
+    "serve/test_clients.py",
+    "serve/browser/test_other_tabs.py",
+    "house/test_readme_commands.py",
+    "demo/test_demo_whole.py",
+    "contracts/test_onnx.py",
+    "serve/test_signals_and_command.py",
+    "cli/test_translate_cli.py",
     "cli/test_train_cli.py",
+    "fuzz/test_fuzz_folders.py",
     "look/test_walkthrough.py",
-    "session/test_translator.py",
-    "cli/test_signals.py",
-    "cli/test_streams.py",
     "engines/test_engines.py",
     "engines/test_hostile_engines.py",
+    "serve/test_api.py",
+    "speech/test_voice_training.py",
+    "session/test_translator.py",
+    "cli/test_data_and_verify.py",
+    "cli/test_usage.py",
+    "look/test_whatif.py",
+    "search/test_batching.py",
+    "search/test_rules.py",
+    "session/test_prefix_ids.py",
+    "training/test_extending.py",
+    "training/test_auto.py",
+    "cli/test_signals.py",
+    "cli/test_streams.py",
 )
+# Runs mypy, which is quick once `make check` beside the tests has read torch.
+LAST = "session/test_front_door.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    places = {Path(__file__).parent / file: place for place, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    folder = Path(__file__).parent
+    places = {folder / file: place for place, file in enumerate(LONGEST)} | {folder / LAST: len(LONGEST) + 1}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
 
 
 def pytest_collection_finish() -> None:

@@ -1,6 +1,7 @@
 """The demo from start to end: for seconds, to see that every part is there; at full length, to see that it is true."""
 
 import io
+import multiprocessing
 import os
 import re
 import shlex
@@ -15,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from seq2see.cli import app
-from seq2see.demo import DemoReporter, Findings, Plan, run, show
+from seq2see.demo import DemoReporter, Findings, Plan, parallel, run, show
 from seq2see.demo.parallel import Listener, News, Note, train_both, untrained
 from seq2see.demo.plan import FAMILIES, claim
 from seq2see.errors import RunError
@@ -194,7 +195,10 @@ def until_updates(heard: dict[str, list[int]]) -> Listener:
     return listen
 
 
-def test_a_training_that_fails_is_said_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_training_that_fails_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings that are forked need not import torch again."""
+    monkeypatch.setattr(parallel, "get_context", lambda _: multiprocessing.get_context("fork"))
     plan = Plan(tmp_path / "demo", pairs=400)
     claim(plan)
     for family in FAMILIES:  # what a training leaves that was killed before it could be resumed
