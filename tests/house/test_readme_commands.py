@@ -34,12 +34,17 @@ ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ", "seq2see import", "seq2s
 DEMO = "seq2see demo --out runs/demo"  # what `make demo` runs
 
 
+SMALL_VOICE = ("encoder=16", "bank=2", "decoder=32", "attention_width=16", "postnet=16", "lessons.batch=4")
+
+
 def shortened(words: list[str]) -> list[str]:
     """The same verb, with as little training as there can be."""
     if words[:1] == ["train"] and not {"--resume", "--list-settings"} & {*words}:
         words = [*words, "--set", "training.steps=3", "--set", "training.threads=1"]
         words += [] if {"tacotron", "--from", "--recipe"} & {*words} else ["--size", "tiny"]
         words = [word.replace("builtin:espeak", "builtin:espeak,count=20") for word in words]
+    if "tacotron" in words:
+        words += [word for setting in SMALL_VOICE for word in ("--set", f"model.{setting}")]
     if "--recipe" in words:
         words = [*words, "builtin:dates,count=400"]
     if words[:2] == ["evaluate", "runs/voice"]:

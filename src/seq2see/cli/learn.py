@@ -28,7 +28,8 @@ def learn(
         typer.Option("--out", "-o", help="Write a page (.html) or a notebook (.ipynb) instead.", show_default=False),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="What is trained is smaller: seconds instead of minutes, rougher numbers.")
+        bool,
+        typer.Option("--quick", help="A few updates where models are trained: the page in seconds, its numbers rough."),
     ] = False,
     set_: Annotated[
         list[str] | None,

@@ -1,14 +1,16 @@
 """A lesson: who it is, what can be set, and the function that computes its page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from seq2see.learn.blocks import Section
+from seq2see.learn.catalogue import outline
 from seq2see.learn.papers import Origin
-from seq2see.learn.wording import Wording
+from seq2see.learn.texts.common import QUICK
+from seq2see.learn.wording import Language, Wording
 from seq2see.learn.workshop import Workshop
 from seq2see.settings import setting_error
 
@@ -49,6 +51,7 @@ class LessonPage:
     origins     papers and sections
     following   names of lessons to go on with
     commands    of seq2see, that go on from here with models of one's own
+    notice      what to know before reading
     """
 
     question: Wording
@@ -58,6 +61,7 @@ class LessonPage:
     origins: tuple[Origin, ...]
     following: tuple[str, ...]
     commands: tuple[str, ...] = ()
+    notice: Wording | None = None
 
 
 SettingsType = TypeVar("SettingsType", bound=LessonSettings)
@@ -78,9 +82,11 @@ class Lesson(Generic[SettingsType]):
             settings = self.settings.model_validate(dict(changes or {}))
         except ValidationError as error:
             raise setting_error(error, self.settings) from None
-        return self.teach(settings, workshop)
+        page = self.teach(settings, workshop)
+        return replace(page, notice=QUICK) if workshop.quick and outline(self.name).trains else page
 
 
-def command_line(name: str, changes: Sequence[str] = ()) -> str:
+def command_line(name: str, language: Language, changes: Sequence[str] = ()) -> str:
     """How a lesson is asked for."""
-    return " ".join(["seq2see learn", name, *(f"--set {change}" for change in changes)])
+    flags = ["--ko"] if language == "ko" else []
+    return " ".join(["seq2see learn", name, *(f"--set {change}" for change in changes), *flags])

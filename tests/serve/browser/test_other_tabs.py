@@ -214,6 +214,8 @@ def test_six_cards_with_the_model_s_numbers(site: ServedPage, run: str) -> None:
         assert weights == [f"{weight:.3f}" for weight in walk["attention"]["weights"]]
         scores = page.locator("[data-card='3'] .bars .number").all_inner_texts()
         assert scores == [f"{score:.3f}" for score in walk["attention"]["scores"]]
+        shown = page.locator(".way section h3").all_inner_texts()  # what is computed before and after the look
+        assert shown == [formula["name"] for formula in (*walk["before"], *walk["after"])]
         choices = page.locator("[data-card='6'] .bars .number").all_inner_texts()
         assert choices[:5] == [f"{choice['probability']:.4f}" for choice in walk["choices"]]
         page.locator("#step-on").focus()
@@ -327,3 +329,26 @@ def test_a_dropped_recording_sets_the_sliders(site: ServedPage) -> None:
         expect(page.locator(".card .note", has_text="Style of abba.wav")).to_be_visible()
         shown = [float(one.input_value()) for one in page.locator(".token-row input[type=number]").all()]
         np.testing.assert_allclose(shown, weights / weights.sum(), atol=0.011)
+
+
+# ----- Learn
+
+
+def test_a_lesson_is_computed_and_its_numbers_can_be_changed(site: ServedPage) -> None:
+    listed = site.live.client.get("/api/v1/lessons?language=en").json()
+    with site.opened() as opened:
+        page = opened.go(tab="learn")
+        expect(page.locator(".lesson-name")).to_have_count(len(listed))
+        page.locator(".lesson-name").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".lesson-title")).to_have_text(listed[0]["title"])
+        assert f"lesson={listed[0]['name']}" in page.url
+        before = page.locator(".lesson .numbers").first.inner_text()
+        page.get_by_role("button", name="Try it here").first.click()
+        expect(page.get_by_role("button", name="Back to its own numbers")).to_be_visible()
+        assert page.locator(".lesson .numbers").first.inner_text() != before
+        page.go_back()
+        expect(page.locator(".lesson .numbers").first).to_have_text(before, use_inner_text=True)
+        page.locator("#language").click()
+        korean = site.live.client.get("/api/v1/lessons?language=ko").json()
+        expect(page.locator(".lesson-title")).to_have_text(korean[0]["title"])

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from seq2see.attention.positions import sinusoidal
-from seq2see.learn.blocks import Curves, Equation, LessonTable, Matrix, Section, Series, TableColumn, Value
+from seq2see.learn.blocks import Curves, Drawing, LessonTable, Matrix, Section, Series, TableColumn, Value
 from seq2see.learn.influence import words_of
 from seq2see.learn.lesson import Attempt, Lesson, LessonPage, LessonSettings
 from seq2see.learn.papers import BA_2016, HE_2015, VASWANI_2017, Origin
@@ -129,7 +129,7 @@ def position_picture(positions: int, width: int) -> list[str]:
 
 
 def _positions() -> Section:
-    lines = [Equation(f"{place:>2} {line}") for place, line in enumerate(position_picture(12, WIDTH))]
+    lines = tuple(f"{place:>2} {line}" for place, line in enumerate(position_picture(12, WIDTH)))
     vectors = sinusoidal(torch.arange(5), WIDTH, torch.float64)
     likeness = torch.nn.functional.normalize(vectors, dim=-1)
     names = tuple(str(place) for place in range(5))
@@ -139,7 +139,7 @@ def _positions() -> Section:
         words.POSITIONS_TITLE,
         (
             words.POSITIONS,
-            *lines,
+            Drawing(lines),
             words.POSITIONS_LIKE,
             matrix,
             words.POSITIONS_READ.fill({"near": near, "far": far}),

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from pydantic import BeforeValidator, Field, model_validator
 
-from seq2see.learn.blocks import Curves, Equation, LessonTable, Section, Series, TableColumn
+from seq2see.learn.blocks import Curves, Drawing, LessonTable, Section, Series, TableColumn
 from seq2see.learn.influence import felt_by_key, felt_of_said
 from seq2see.learn.lesson import Attempt, Lesson, LessonPage, LessonSettings, split_numbers
 from seq2see.learn.papers import DAUPHIN_2017, GEHRING_2017, KALCHBRENNER_2016, Origin
@@ -147,11 +147,11 @@ def drawn(shares: list[float]) -> str:
     return "".join(RAMP[step] if share > 0 else "·" for step, share in zip(steps, shares, strict=True))
 
 
-def _picture(rows: list[list[float]], reach: int) -> list[Equation]:
+def _picture(rows: list[list[float]], reach: int) -> Drawing:
     """A line for each number of layers: what the middle position has seen to either side."""
     spread = min(SPREAD, reach)
     middle = slice(reach - spread, reach + spread + 1)
-    return [Equation(f"{count}  {drawn(row[middle])}") for count, row in enumerate(rows, start=1)]
+    return Drawing(tuple(f"{count}  {drawn(row[middle])}" for count, row in enumerate(rows, start=1)))
 
 
 def _counts(rows: list[list[float]], reach: int) -> LessonTable:
@@ -176,7 +176,7 @@ def _field(rows: list[list[float]], kernel: int, reach: int) -> Section:
     }
     return Section(
         words.FIELD_TITLE,
-        (words.FIELD, *_picture(rows, reach), _counts(rows, reach), words.FIELD_READ.fill(numbers)),
+        (words.FIELD, _picture(rows, reach), _counts(rows, reach), words.FIELD_READ.fill(numbers)),
         code=f"for layers in range(1, {layers + 1}):\n"
         f"    shares = field(conv_model({kernel}, layers), {reach})\n"
         "    print(layers, drawn(shares), seen(shares))",
@@ -204,7 +204,7 @@ def _dilation(
         words.DILATION_TITLE,
         (
             words.DILATION.fill({"kernel": kernel, "dilations": listed}),
-            *_picture(rows, reach),
+            _picture(rows, reach),
             Curves(words.GROWTH, words.ACROSS, lines, digits=0, low=0.0),
             words.DILATION_READ.fill(numbers),
             quote("reach = (kernel - 1) dilation", Block, "return (self.kernel"),
@@ -223,13 +223,13 @@ def said_field(kernel: int, layers: int) -> list[list[float]]:
 def _causal(kernel: int, layers: int) -> Section:
     values = np.array(said_field(kernel, layers))  # row t has read words 1 to t
     above = values[np.triu_indices(SAID, 1)]
-    rows = [Equation(f"{place:>2}  {drawn(row)}") for place, row in enumerate(values.tolist(), start=1)]
+    rows = tuple(f"{place:>2}  {drawn(row)}" for place, row in enumerate(values.tolist(), start=1))
     read = {"above": float(np.abs(above).max()), "count": int((above == 0).sum())}
     return Section(
         words.CAUSAL_TITLE,
         (
             words.CAUSAL,
-            *rows,
+            Drawing(rows),
             words.CAUSAL_READ.fill(read),
             quote("seen_t = x_{t-kernel+1} ... x_t", ConvDecoder.forward, "seen = pad_time"),
         ),

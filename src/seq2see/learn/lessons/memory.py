@@ -24,7 +24,7 @@ SENTENCES = 64  # random sentences behind a measured gradient
 LETTERS = "abcdefgh"
 LENGTHS = (5, 10, 20, 40)
 LONGEST = LENGTHS[-1]
-PAIRS, TESTED = 20_000, 200
+PAIRS, QUICK, TESTED = 20_000, 1000, 200
 SHORT = 6  # words of the sentence that is read in one or both directions
 
 TRAINING = {
@@ -164,7 +164,7 @@ def recall_settings(kind: CellName, *, quick: bool) -> dict[str, Any]:
         "data": {"valid_pairs": 50},
         "tokenizer": {"scheme": "word", "vocabulary": 100, "byte_fallback": False},
         "model": {"family": "rnn", "size": "tiny"} | sizes,
-        "training": TRAINING | {"steps": 20 if quick else 500},
+        "training": TRAINING | {"steps": 20 if quick else 800},
     }
 
 
@@ -173,7 +173,9 @@ def recall(kind: CellName, workshop: Workshop) -> dict[str, list[float]]:
     settings = recall_settings(kind, quick=workshop.quick)
 
     def measure() -> dict[str, list[float]]:
-        translator = load(workshop.trained(f"memory-{kind}", settings, recall_pairs(PAIRS, seed=1)))
+        translator = load(
+            workshop.trained(f"memory-{kind}", settings, recall_pairs(QUICK if workshop.quick else PAIRS, seed=1))
+        )
         right = []
         for length in LENGTHS:
             pairs = recall_pairs(TESTED, 2, length)
@@ -208,7 +210,7 @@ def teach(settings: MemorySettings, workshop: Workshop) -> LessonPage:
         (
             _one_step(settings.forget),
             _reaching(gradients, settings),
-            _recalled(recalled),
+            _recalled(recalled, quick=workshop.quick),
             _directions(settings.seed),
         ),
         words.ANSWER.fill(
@@ -228,7 +230,7 @@ def teach(settings: MemorySettings, workshop: Workshop) -> LessonPage:
             Origin(CHO_2014, "section 2.3", words.ORIGIN_GRU),
             Origin(SCHUSTER_1997, "section II", words.ORIGIN_TWO),
         ),
-        following=("qkv", "dot"),
+        following=("bottleneck", "when"),
         commands=('seq2see explain RUN "text" --step 2',),
     )
 
@@ -301,7 +303,7 @@ def _few(length: int) -> list[int]:
     return sorted({1, *range(every, length + 1, every), length})
 
 
-def _recalled(recalled: dict[CellName, dict[str, list[float]]]) -> Section:
+def _recalled(recalled: dict[CellName, dict[str, list[float]]], *, quick: bool) -> Section:
     columns = (TableColumn(words.COLUMN_LENGTH, "d"), *(TableColumn(words.CELLS[kind], ".0%") for kind in KINDS))
     rows = tuple((length, *(recalled[kind]["right"][place] for kind in KINDS)) for place, length in enumerate(LENGTHS))
     series = tuple(
@@ -315,13 +317,15 @@ def _recalled(recalled: dict[CellName, dict[str, list[float]]]) -> Section:
     return Section(
         words.RECALL_TITLE,
         (
-            words.RECALL.fill({"example": example, "first": first, "pairs": PAIRS, "chance": 1 / len(LETTERS)}),
+            words.RECALL.fill(
+                {"example": example, "first": first, "pairs": QUICK if quick else PAIRS, "chance": 1 / len(LETTERS)}
+            ),
             LessonTable(columns, rows),
             words.RECALL_GRADIENT,
             Curves(words.REACHING_CHART, words.COLUMN_WORD, series, log=True),
             words.RECALL_READ.fill(ratios | {"length": LONGEST}),
         ),
-        code="workshop = Workshop(quick=True)  # quick=False: as in the lesson, and kept there\n"
+        code=f"workshop = Workshop(quick={quick})  # what it trains is kept\n"
         "for kind in KINDS:\n"
         "    print(kind, recall(kind, workshop)['right'])",
     )

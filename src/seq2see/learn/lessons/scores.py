@@ -3,6 +3,7 @@
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor
+from torch.func import jacrev, vmap
 
 from seq2see.attention import (
     Additive,
@@ -32,8 +33,8 @@ V = (-1.0, 1.0)
 PLACES = ((1.0, 0.0), (0.0, 1.0), (0.5, -0.5))
 WIDTHS = (1, 4, 16, 64, 256, 1024)
 RANDOM: tuple[ScoreName, ...] = ("dot", "scaled_dot", "general", "additive", "cosine")
-PAIRS = 4096  # random pairs of a query and a key
-QUERIES = 256  # random queries for a softmax
+PAIRS = 2048  # random pairs of a query and a key
+QUERIES = 128  # random queries for a softmax
 
 
 class ScoresSettings(LessonSettings):
@@ -84,10 +85,8 @@ def random_scores(name: ScoreName, width: int, seed: int, pairs: int = PAIRS) ->
 
 def softmax_gradient(scores: Tensor) -> tuple[Tensor, Tensor]:
     """(B, Tk) -> the largest weight of each row, and the norm of its matrix d weight / d score, by autograd."""
-    scores = scores.detach().requires_grad_()
-    weights = softmax(scores)
-    rows = [torch.autograd.grad(weights[:, key].sum(), scores, retain_graph=True)[0] for key in range(scores.size(-1))]
-    return weights.detach().amax(dim=-1), torch.stack(rows, dim=1).flatten(1).norm(dim=-1)
+    jacobians = vmap(jacrev(softmax))(scores)  # (B, Tk, Tk)
+    return softmax(scores).amax(dim=-1), jacobians.flatten(1).norm(dim=-1)
 
 
 def saturation(name: ScoreName, width: int, keys: int, seed: int) -> tuple[float, float]:
@@ -134,7 +133,7 @@ def teach(settings: ScoresSettings, workshop: Workshop) -> LessonPage:
             Origin(GRAVES_2014, "section 3.3.1", words.ORIGIN_GRAVES),
             Origin(VASWANI_2017, "section 3.2.1", words.ORIGIN_VASWANI),
         ),
-        following=("dot", "qkv"),
+        following=("when", "qkv"),
         commands=(
             "seq2see train builtin:phrases-basic --model luong --set model.attention.score=cosine --out runs/cosine",
         ),

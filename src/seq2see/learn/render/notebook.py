@@ -16,7 +16,7 @@ from typing import Any
 import seq2see
 from seq2see import atomic
 from seq2see.errors import ConfigError
-from seq2see.learn.blocks import Block, Curves, Equation, LessonTable, MapView, Matrix, Section, ShellLine
+from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, Section, ShellLine
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
 from seq2see.learn.render.terminal import cell_text
@@ -26,7 +26,8 @@ from seq2see.learn.wording import Language, Wording, say
 
 def notebook(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> str:
     """The whole file."""
-    cells = [_markdown(f"# {say(lesson.title, language)}\n\n{say(page.question, language)}")]
+    opening = [page.question] if page.notice is None else [page.notice, page.question]
+    cells = [_markdown("\n\n".join([f"# {say(lesson.title, language)}", *(say(text, language) for text in opening)]))]
     source = LessonSource(lesson)
     for section in page.sections:
         cells += _section(section, source, language)
@@ -77,11 +78,11 @@ def _section(section: Section, source: "LessonSource", language: Language) -> It
 
 def _ending(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> str:
     attempts = [
-        f"{say(attempt.text, language)}\n\n```sh\n{command_line(lesson.name, attempt.changes)}\n```"
+        f"{say(attempt.text, language)}\n\n```sh\n{command_line(lesson.name, language, attempt.changes)}\n```"
         for attempt in page.attempts
     ]
     origins = [f"* {origin.paper.line} {origin.place}: {say(origin.what, language)}" for origin in page.origins]
-    following = "\n".join([*(command_line(name) for name in page.following), *page.commands])
+    following = "\n".join([*(command_line(name, language) for name in page.following), *page.commands])
     return "\n\n".join(
         [
             f"## {say(common.ANSWER, language)}",
@@ -104,6 +105,8 @@ def _text(block: Block, language: Language) -> str:
             return say(block, language)
         case Equation():
             return f"```\n{block.text}\n```"
+        case Drawing():
+            return "\n".join(["```", *block.lines, "```"])
         case ShellLine():
             return f"```sh\n{block.text}\n```"
         case Matrix():

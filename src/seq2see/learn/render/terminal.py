@@ -9,6 +9,7 @@ from rich.text import Text
 from seq2see.learn.blocks import (
     Block,
     Curves,
+    Drawing,
     Equation,
     LessonTable,
     MapView,
@@ -30,6 +31,7 @@ from seq2see.learn.wording import Language, Wording, say
 _INDENT = "    "
 _NARROWEST = 7  # columns of a number
 _BAR = 20
+_BESIDE = 36  # where a summary stands beside its command
 
 Part = list[RenderableType]
 
@@ -37,7 +39,8 @@ Part = list[RenderableType]
 def parts(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> Iterator[Part]:
     """The lesson, one screenful after the other."""
     title = Text(say(lesson.title, language), style="bold")
-    yield [title, Text(), *_headed(common.QUESTION, [page.question], language)]
+    notice = [] if page.notice is None else [*drawn(page.notice, language), Text()]
+    yield [title, Text(), *notice, *_headed(common.QUESTION, [page.question], language)]
     for number, section in enumerate(page.sections, start=1):
         yield list(_section(section, number, language))
     yield [*_headed(common.ANSWER, [page.answer], language), *_attempts(lesson, page, language)]
@@ -67,30 +70,29 @@ def _title(text: str) -> Iterator[Text]:
 
 
 def _attempts(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> Iterator[RenderableType]:
-    flag = " --ko" if language == "ko" else ""
     blocks: list[Block] = []
     for attempt in page.attempts:
-        blocks += [attempt.text, ShellLine(command_line(lesson.name, attempt.changes) + flag)]
+        blocks += [attempt.text, ShellLine(command_line(lesson.name, language, attempt.changes))]
     yield from _headed(common.TRY, blocks, language)
 
 
 def _origins(page: LessonPage, language: Language) -> Iterator[RenderableType]:
     yield from _title(say(common.ORIGIN, language))
-    for origin in page.origins:
-        yield from map(Text, wrapped(origin.paper.line, hanging=_INDENT))
+    for before, origin in zip((None, *page.origins), page.origins, strict=False):
+        if before is None or origin.paper != before.paper:
+            yield from map(Text, wrapped(origin.paper.line, hanging=_INDENT))
         yield from map(Text, wrapped(f"{_INDENT}{origin.place}: {say(origin.what, language)}", hanging=_INDENT))
     yield Text()
 
 
 def _following(page: LessonPage, language: Language) -> Iterator[RenderableType]:
-    flag = " --ko" if language == "ko" else ""
     yield from _title(say(common.NEXT, language))
     for name in page.following:
-        command = f"{_INDENT}{command_line(name)}{flag}"
-        line = Text(f"{command:<34}", no_wrap=True)
-        first, *more = wrapped(say(outline(name).summary, language), COLUMNS - 34)
+        command = f"{_INDENT}{command_line(name, language)}"
+        line = Text(f"{command:<{_BESIDE}}", no_wrap=True)
+        first, *more = wrapped(say(outline(name).summary, language), COLUMNS - _BESIDE)
         yield line.append(first, style="dim")
-        yield from (Text(" " * 34 + text, style="dim") for text in more)
+        yield from (Text(" " * _BESIDE + text, style="dim") for text in more)
     for command in page.commands:
         yield from _folded(command)
     yield Text()
@@ -106,6 +108,8 @@ def drawn(block: Block, language: Language) -> Iterator[RenderableType]:
             yield from map(Text, wrapped(say(block, language)))
         case Equation():
             yield Text(f"{_INDENT}{block.text}", style="italic", no_wrap=True)
+        case Drawing():
+            yield from (Text(f"{_INDENT}{line}", no_wrap=True) for line in block.lines)
         case ShellLine():
             yield from _folded(block.text)
         case Matrix():
@@ -202,11 +206,13 @@ def _folded(command: str) -> Iterator[Text]:
 def _code(line: str) -> Iterator[str]:
     """A line of Python; one that is too long for the screen is broken, with the remark behind it above it."""
     room = COLUMNS - 2 * len(_INDENT)
-    if cell_len(line) <= room:
-        yield line
-        return
     indent = line[: len(line) - len(line.lstrip())]
-    code, _, comment = line.partition("  # ")
+    code, _, comment = line.partition("  # ") if cell_len(line) > room else (line, "", "")
     if comment:
         yield f"{indent}# {comment}"
-    yield from wrapped(code, room, indent + _INDENT)
+    while len(code) > room:
+        cut = code.rfind(" ", room // 2, room)
+        cut = cut if cut > 0 else max(code.rfind("(", 0, room) + 1, code.rfind(".", 0, room))
+        yield code[:cut]
+        code = indent + _INDENT + code[cut:].lstrip()
+    yield code

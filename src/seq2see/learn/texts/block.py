@@ -24,7 +24,10 @@ POSITIONS = Wording(
     "숫자 하나이며, 진할수록 큰 값입니다. 왼쪽 절반은 사인, 오른쪽 절반은 코사인이고 오른쪽으로 갈수록 파장이 "
     "길어집니다.",
 )
-POSITIONS_LIKE = Wording("How alike are two positions (cosine)?", "두 자리는 얼마나 닮았습니까(코사인)?")
+POSITIONS_LIKE = Wording(
+    "How alike are two positions? Their cosines:",
+    "두 자리는 얼마나 닮았습니까? 코사인으로 재었습니다.",
+)
 LIKENESS = Wording("position", "자리")
 POSITIONS_READ = Wording(
     "Neighbours are alike ({near:.2f}), positions four apart less ({far:.2f}), and every diagonal has one value: "

@@ -20,3 +20,8 @@ TRAINS = Wording(
 COMMAND = Wording("the command of this page", "이 페이지를 만든 명령")
 COMPUTED = Wording("The code that computes it: {place}", "이것을 계산하는 코드: {place}")
 TRY_CELL = Wording("Change a number above, and run the cell again.", "위의 숫자를 바꾸고 셀을 다시 실행해 보십시오.")
+QUICK = Wording(
+    "Made with --quick: models of a few updates, whose numbers show the page and teach nothing. Leave it out.",
+    "--quick로 만든 페이지입니다. 몇 번만 갱신한 모델이므로 숫자는 모양만 보여 줄 뿐 아무것도 가르쳐 주지 않습니다. "
+    "제대로 보려면 --quick을 빼십시오.",
+)

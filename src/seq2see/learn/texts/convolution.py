@@ -47,11 +47,11 @@ COLUMN_SEEN = Wording("words seen", "본 단어")
 COLUMN_MIDDLE = Wording("share of the middle", "가운데의 비율")
 FIELD_READ = Wording(
     "After {layers} layers it has seen {seen} words, and 1 + {layers} x ({kernel} - 1) = {formula}. To connect two "
-    "words {far} apart it would take {needed} layers. The view is widest in name only: most of the weight stays in "
-    "the middle ({middle:.0%} on the word itself).",
+    "words {far} apart it would take {needed} layers. The far ones weigh little: the word itself still has the "
+    "largest share ({middle:.0%}).",
     "{layers}층이면 단어 {seen}개를 보며, 1 + {layers} x ({kernel} - 1) = {formula}입니다. {far}칸 떨어진 두 "
-    "단어를 이으려면 {needed}층이 필요합니다. 시야가 넓어져도 무게는 대부분 가운데에 남습니다(그 단어 자신에 "
-    "{middle:.0%}).",
+    "단어를 이으려면 {needed}층이 필요합니다. 먼 단어의 무게는 작습니다. 여전히 그 단어 자신의 비율이 "
+    "{middle:.0%}로 가장 큽니다.",
 )
 
 DILATION_TITLE = Wording("Dilation: windows with holes", "팽창: 구멍 난 창")
@@ -78,8 +78,8 @@ CAUSAL_TITLE = Wording("The decoder must not see ahead", "디코더는 앞날을
 CAUSAL = Wording(
     "In the decoder the window reaches back only. Which of the words said so far does each target position feel (a "
     "line for each position of ConvS2S's decoder, a column for each word)?",
-    "디코더(decoder)의 창은 뒤로만 뻗습니다. 각 자리는 지금까지 말한 단어 가운데 무엇을 느낍니까(ConvS2S 디코더의 "
-    "자리마다 한 줄, 단어마다 한 칸)?",
+    "디코더(decoder)의 창은 뒤로만 뻗습니다. 각 자리는 지금까지 말한 단어 가운데 무엇을 느낍니까? ConvS2S 디코더의 "
+    "자리마다 한 줄, 단어마다 한 칸입니다.",
 )
 CAUSAL_READ = Wording(
     "Above the diagonal every gradient is exactly {above:g}: {count} of {count} entries. So a known target can be "

@@ -63,7 +63,7 @@ MEANINGS = Wording(
     "`{word}` is {one} or {other}, depending on the verb. Its word vector is the same in both sentences. How alike "
     "are the two vectors (cosine) as the blocks of the encoder let it look at its neighbours?",
     "`{word}`의 뜻은 동사에 따라 {one} 또는 {other}입니다. 단어 벡터는 두 문장에서 같습니다. 인코더의 블록이 "
-    "이웃을 보게 해 주면 두 벡터는 얼마나 닮아 있습니까(코사인)?",
+    "이웃을 보게 해 주면 두 벡터의 코사인(cosine)은 얼마입니까?",
 )
 COLUMN_BEHIND = Wording("behind", "지난 곳")
 COLUMN_ALIKE = Wording("alike", "닮음")

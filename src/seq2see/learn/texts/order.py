@@ -79,8 +79,8 @@ GRADIENT = Wording(
     "feel each source word: the length of its gradient, divided by the largest? What cannot be felt cannot be "
     "learned (mean of {seeds} models):",
     "갓 만든 모델이 {length}단어를 읽고 {length}단어를 말합니다. 마지막 번역 단어는 각 원문 단어를 얼마나 "
-    "느낍니까? 기울기(gradient)의 길이를 가장 큰 것으로 나누었습니다. 느낄 수 없는 것은 배울 수 없습니다(모델 "
-    "{seeds}개의 평균).",
+    "느낍니까? 기울기(gradient)의 길이를 가장 큰 것으로 나누었습니다. 느낄 수 없는 것은 배울 수 없습니다. 모델 "
+    "{seeds}개의 평균입니다.",
 )
 FELT = Wording("gradient of a source word, largest = 1", "원문 단어의 기울기, 가장 큰 것 = 1")
 ACROSS_DISTANCE = Wording("distance from the end of the source", "원문 끝에서 떨어진 거리")

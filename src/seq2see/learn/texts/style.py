@@ -17,8 +17,8 @@ QUESTION = Wording(
 ASKING_TITLE = Wording("The query is a recording", "쿼리는 녹음입니다")
 ASKING = Wording(
     "A small network sums a recording up in one vector: the query. {tokens} learned vectors, the tokens, are keys "
-    "and values. Attention mixes them, and the mixture is the style. What the tokens get when espeak-ng says one "
-    "text in several manners (voice, pitch/speed):",
+    "and values. Attention mixes them, and the mixture is the style. What the tokens get in the first of two heads "
+    "when espeak-ng says one text in several manners (voice, pitch/speed):",
     "작은 신경망이 녹음을 벡터 하나로 요약하며, 이것이 쿼리(query)입니다. 학습되는 벡터 {tokens}개, 곧 "
     "토큰(token)이 키(key)이자 밸류(value)입니다. 어텐션(attention)이 토큰을 섞은 것이 스타일입니다. espeak-ng가 "
     "같은 글을 여러 방식으로 말할 때(목소리, 높이/빠르기) 두 헤드 가운데 첫째에서 토큰이 받는 가중치는 다음과 "

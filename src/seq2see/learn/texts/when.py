@@ -89,10 +89,10 @@ LOCAL_READ = Wording(
 ANSWER = Wording(
     "Here Bahdanau's s_t-1 with its additive score has an AER of {bahdanau:.3f}, Luong's s_t with dot products "
     "{luong:.3f}, and {feeding:.3f} with input feeding. A fixed window (local-m) has {local_m:.3f}, a predicted one "
-    "(local-p) {local_p:.3f}: for languages of different order a window has to move.",
+    "(local-p) {local_p:.3f}; one that stands still takes both languages to have one order.",
     "여기에서 additive 점수를 쓰는 바다나우의 s_t-1은 AER이 {bahdanau:.3f}, 내적을 쓰는 루옹의 s_t는 {luong:.3f}, "
     "인풋 피딩을 더하면 {feeding:.3f}입니다. 고정된 창(local-m)은 {local_m:.3f}, 예측한 창(local-p)은 "
-    "{local_p:.3f}입니다. 어순이 다른 언어에서는 창이 움직여야 합니다.",
+    "{local_p:.3f}입니다. 고정된 창은 두 언어의 어순이 같다고 여기는 셈입니다.",
 )
 TRY_SENTENCE = Wording("Another unseen sentence.", "다른 문장을 넣어 보십시오.")
 ORIGIN_BAHDANAU = Wording("the query s_i-1, in the equation of e_ij", "e_ij 식의 쿼리 s_i-1")
