@@ -117,3 +117,19 @@ def test_a_lock_is_held_by_one_and_leaves_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == []
     assert second.hold()
     second.let_go()
+
+
+def test_a_folder_appears_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for place in (tmp_path / "new", Path("empty")):
+        with atomic.making_folder(place) as folder:
+            (folder / "file").write_text("whole")
+            assert not (place / "file").exists()
+        assert (place / "file").read_text() == "whole"
+    with pytest.raises(RunError, match="cannot be written"), atomic.making_folder(tmp_path / "new"):
+        pass
+    assert (tmp_path / "new" / "file").read_text() == "whole"
+    with pytest.raises(KeyError), atomic.making_folder(tmp_path / "other"):
+        raise KeyError
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "new"]

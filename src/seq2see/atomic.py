@@ -83,6 +83,7 @@ def making_folder(path: Path) -> Iterator[Path]:
 
     `path` may be an empty folder; whatever else is there stays, and is an error.
     """
+    path = path.absolute()
     temporary = path.with_name(f".seq2see-{secrets.token_hex(4)}.tmp")
     try:
         temporary.mkdir()

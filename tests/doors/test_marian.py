@@ -205,7 +205,7 @@ def test_pieces_of_two_thousand_real_lines(kind: str, size: int, tmp_path: Path)
     if not DATA.exists():
         pytest.skip("no real data here")
     real = lines("multi30k", 1000) + lines("koen_docs", 1000)
-    spm = train_spm(real, size, kind, character_coverage=0.9 if size == 500 else 0.9995)
+    spm = train_spm(real[:1000] if size == 500 else real, size, kind)  # 500 know no Korean: runs of unknown letters
     check_pieces(spm, kind, False, real, tmp_path)
 
 

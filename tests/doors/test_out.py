@@ -92,14 +92,25 @@ def test_an_argos_package_translates_as_argos_does_it(run: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_argos_translate_installs_the_package(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argos_translate_installs_and_runs_the_package(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARGOS_PACKAGES_DIR", str(tmp_path / "packages"))
     package = pytest.importorskip("argostranslate.package", reason="pip install argostranslate")
     export_run(run, "argos", tmp_path / "ko-en.argosmodel")
     package.install_from_path(tmp_path / "ko-en.argosmodel")
     (installed,) = package.get_installed_packages()
     assert (installed.from_code, installed.to_code) == ("ko", "en")
-    assert installed.tokenizer.encode("나는 학생")
+    import ctranslate2
+    from argostranslate.translate import apply_packaged_translation
+
+    class WholeText:  # its models for the ends of sentences are downloaded
+        def split_sentences(self, text: str) -> list[str]:
+            return [text]
+
+    model = ctranslate2.Translator(str(installed.package_path / "model"))
+    said = [apply_packaged_translation(installed, line, model, WholeText())[0].value for line in texts(6)]
+    assert said == [translation.text for translation in seq2see.load(run).translate(texts(6))]
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
