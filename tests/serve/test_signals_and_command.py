@@ -110,7 +110,7 @@ def test_a_second_ctrl_c_stops_at_once() -> None:
             thread.join()
 
 
-def test_kill_9_of_workers_under_load_loses_none_of_a_hundred_requests() -> None:
+def test_kill_9_of_workers_under_load_loses_no_request() -> None:
     with server_process("--workers", "2") as (process, url):
         wait_until(lambda: len(children(process)) == 2)
         texts = [f"sleep 0.02 {number}" for number in range(100)]

@@ -25,7 +25,9 @@ def import_model(
         ),
     ] = None,
 ) -> None:
-    """Make a run of a Marian (OPUS-MT) translator: translate, look, explain, align, serve and fine-tune it.
+    """Make a run of a Marian (OPUS-MT) translator.
+
+    Translate, look, explain, align, serve and fine-tune it.
 
     Nothing in the folder is executed; pytorch_model.bin is not opened.
 

@@ -41,7 +41,7 @@ def learn(
         typer.Option("--evidence", help="Every claim of the lessons as one figure, into docs/evidence.md (or --out)."),
     ] = False,
 ) -> None:
-    """Learn how attention works, from lessons that compute every number they show.
+    """Learn how attention works from lessons that compute.
 
     What has to be trained is trained once, in at most two minutes, and kept in ~/.cache/seq2see/lessons. Ctrl-C stops,
     the same command goes on.
