@@ -147,7 +147,7 @@ def test_language_codes(spms: tuple[bytes, bytes], tmp_path: Path) -> None:
         assert [rows[index] for index in [*encoding.ids, EOS]] == expected
         assert encoding.tokens[0] == ">>deu<<"
         assert encoding.spans[0] == (0, start)
-        assert text[slice(*encoding.spans[1])].strip() == encoding.tokens[1].strip("▁")
+        assert text[slice(*encoding.spans[-1])].strip() == encoding.tokens[-1].strip("▁")
     assert translator.read_source(">>fra<< I").tokens[0] == ">>fra<<"
     with pytest.raises(ConfigError, match=re.escape("known: >>deu<<, >>fra<<")):
         import_marian(marian, tmp_path / "other", language="jpn")
@@ -183,7 +183,8 @@ def check_pieces(spm: bytes, kind: str, fallback: bool, texts: list[str], tmp_pa
         data = text.encode()
         places = [tuple(len(data[:at].decode(errors="ignore")) for at in (piece.begin, piece.end)) for piece in pieces]
         if not any(piece.piece.startswith("<0x") for piece in pieces):  # ours of one character share its place
-            assert encoding.spans == places, text
+            shared = [(start, max(end, start + 1)) for start, end in places]  # so does a space that is in no text
+            assert encoding.spans == shared, text
         assert tokenizer.ids_batch([text]) == [encoding.ids]
         if fallback:
             assert tokenizer.decode(encoding.ids) == reference.decode(reference.encode(text))

@@ -5,11 +5,21 @@ import math
 import pytest
 
 from learning import Taught
-from seq2see.evaluate.alignment import Gold, score_alignments
+from seq2see.evaluate.alignment import Gold, diagonal, score_alignments
 from seq2see.learn.blocks import LessonTable, MapView
 from seq2see.learn.lessons import when
 from seq2see.learn.lessons.when import FIGURES, VARIANTS, WINDOW, centres, measured, model_settings, unseen
 from seq2see.session.loading import load
+
+
+def test_unseen_sentences_are_of_the_test_split_and_the_diagonal_is_measured(taught: Taught) -> None:
+    sentences, straight = unseen(taught.workshop)
+    assert sentences == when.chosen()
+    assert len({example.source for example in sentences}) == when.SENTENCES
+    examples = when.short_pairs("test", when.sizes(quick=True)[1])
+    lines = [diagonal(len(example.source.split()), len(example.target.split())) for example in examples]
+    gold = [Gold(frozenset(example.alignment or ())) for example in examples]
+    assert straight == pytest.approx(score_alignments(lines, gold).aer)
 
 
 def test_every_variant_is_what_its_name_says() -> None:
@@ -41,7 +51,7 @@ def test_the_maps_are_of_one_sentence_in_five_models(taught: Taught) -> None:
     blocks = taught.page("when").sections[2].blocks
     maps = [block.example.maps[0] for block in blocks if isinstance(block, MapView)]
     assert len(maps) == len(VARIANTS)
-    assert {seen.source.text for seen in maps} == {unseen()[0].source}
+    assert {seen.source.text for seen in maps} == {unseen(taught.workshop)[0][0].source}
     for seen in maps[:3]:
         assert seen.weights.sum(axis=-1) == pytest.approx(1, abs=1e-5)
     local = maps[VARIANTS.index("local_m")].weights[0, 0]
@@ -50,7 +60,7 @@ def test_the_maps_are_of_one_sentence_in_five_models(taught: Taught) -> None:
 
 
 def test_predicted_centres_lie_within_the_source(taught: Taught) -> None:
-    example = unseen()[0]
+    example = unseen(taught.workshop)[0][0]
     run, _ = measured("local_p", taught.workshop)
     predicted = centres(run, example.source, example.target)
     assert len(predicted) == len(example.target.split())

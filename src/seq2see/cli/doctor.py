@@ -19,6 +19,7 @@ _NEEDED = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic
 _EXTRAS = {
     "plot": ("pictures of attention", ("matplotlib",)),
     "fast": ("ONNX Runtime and CTranslate2", ("onnx", "onnxscript", "onnxruntime", "ctranslate2")),
+    "hf": ("models of transformers", ("transformers", "sentencepiece")),
     "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
     "tensorboard": ("TensorBoard events", ("tensorboard",)),
 }

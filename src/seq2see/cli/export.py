@@ -22,6 +22,10 @@ def export(
     compute_type: Annotated[
         str, typer.Option(help="Of ctranslate2 and argos: float32, or int8 for weights in eight bits.")
     ] = "float32",
+    languages: Annotated[
+        str | None,
+        typer.Option(help="Of argos: source and target, such as ko-en.  [default: the run's]", show_default=False),
+    ] = None,
 ) -> None:
     """Write a run as another program reads it.
 
@@ -30,6 +34,8 @@ def export(
     \b
     seq2see export runs/ko-en --to ctranslate2 -o ko-en.ct2
     seq2see export runs/ko-en --to ctranslate2 --compute-type int8 -o ko-en.int8
+    seq2see export runs/ko-en --to onnx -o ko-en.onnx
+    seq2see export runs/ko-en --to argos --languages ko-en -o ko-en.argosmodel
     """
     from seq2see.doors.names import known_format
 
@@ -38,8 +44,17 @@ def export(
         raise ConfigError(f"--compute-type {compute_type}: expected float32 or int8")
     if compute_type != "float32" and format_name not in ("ctranslate2", "argos"):
         raise ConfigError(f"--compute-type is for ctranslate2 and argos, not for {format_name}")
+    if languages is not None and format_name != "argos":
+        raise ConfigError(f"--languages is for argos, not for {format_name}")
+    source, _, target = (languages or "").partition("-")
     check_translator(run)
     from seq2see.doors.leaving import export_run
 
-    export_run(run, format_name, out, compute_type="int8" if compute_type == "int8" else "float32")
+    export_run(
+        run,
+        format_name,
+        out,
+        compute_type="int8" if compute_type == "int8" else "float32",
+        languages=(source, target) if languages else None,
+    )
     typer.echo(str(out))

@@ -42,6 +42,19 @@ class _Encode(nn.Module):
         return self.model.encode(source, mask)
 
 
+class _EncodeAndStart(nn.Module):
+    """`encode`, and behind it the tensors of the first state that hold anything."""
+
+    def __init__(self, model: Model[Any, Any], held: list[bool]) -> None:
+        super().__init__()
+        self.model, self.held = model, held
+
+    def forward(self, source: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        memory = self.model.encode(source, mask)
+        first = zip(leaves(self.model.start(memory)), self.held, strict=True)
+        return (*leaves(memory), *(x for x, held in first if held))
+
+
 class _Step(nn.Module):
     def __init__(self, model: Model[Any, Any]) -> None:
         super().__init__()
@@ -78,6 +91,35 @@ def export(model: Model[Any, Any]) -> Graphs:
     return Graphs(encode, step)
 
 
+class Standalone(NamedTuple):
+    """Graphs that need nothing of ours: where decoding starts is computed by the first of them."""
+
+    graphs: Graphs
+    memory: int  # tensors of the memory
+    state: tuple[
+        tuple[int, ...] | None, ...
+    ]  # None: given by encode; else it begins empty, with this shape (-1: batch)
+
+
+def export_standalone(model: Model[Any, Any]) -> Standalone:
+    """The model as it stands, in float32, for programs of others; inputs and outputs have names."""
+    require()
+    with torch.no_grad(), _quiet():
+        example, other = (example_source(*sizes[:2]) for sizes in (_ONE, _OTHER))
+        memory = model.encode(*example)
+        first = leaves(model.start(memory))
+        held = [x.numel() > 0 for x in first]
+        memories = [f"memory.{number}" for number in range(len(leaves(memory)))]
+        states = [f"state.{number}" for number in range(len(first))]
+        started = [name for name, kept in zip(states, held, strict=True) if kept]
+        names = ["source", "source_mask"], [*memories, *started]
+        encode = _export(_EncodeAndStart(model, held), example, other, names)
+        names = ["token", *memories, *states], ["logits", *(f"next.{name}" for name in states)]
+        step = _export(_Step(model), example_step(model, *_ONE), example_step(model, *_OTHER), names)
+    shapes = tuple(None if kept else (-1, *x.shape[1:]) for x, kept in zip(first, held, strict=True))
+    return Standalone(Graphs(encode, step), len(memories), shapes)
+
+
 def require() -> None:
     try:
         import onnx  # noqa: F401
@@ -102,9 +144,21 @@ def example_step(model: Model[Any, Any], batch: int, length: int, steps: int) ->
     return tokens, memory, state
 
 
-def _export(module: nn.Module, example: tuple[Any, ...], other_example: tuple[Any, ...]) -> bytes:
+def _export(
+    module: nn.Module,
+    example: tuple[Any, ...],
+    other_example: tuple[Any, ...],
+    names: tuple[list[str], list[str]] | None = None,
+) -> bytes:
+    """names: of the inputs and outputs, if anybody but us will read them."""
     program = torch.onnx.export(
-        module.eval(), example, dynamo=True, dynamic_shapes=_dynamic(example, other_example), verbose=False
+        module.eval(),
+        example,
+        dynamo=True,
+        dynamic_shapes=_dynamic(example, other_example),
+        verbose=False,
+        input_names=None if names is None else names[0],
+        output_names=None if names is None else names[1],
     )
     assert program is not None
     content: bytes = program.model_proto.SerializeToString()

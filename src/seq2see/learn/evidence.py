@@ -33,7 +33,7 @@ COLUMNS = 76
 
 
 @dataclass(frozen=True)
-class Claim:
+class EvidenceClaim:
     """What is claimed, the lesson that measures it, and the title of the section that holds the figure."""
 
     claim: str
@@ -42,15 +42,19 @@ class Claim:
 
 
 CLAIMS = (
-    Claim("Without attention, quality falls as sentences grow; with it, it does not", "bottleneck", "QUALITY_TITLE"),
-    Claim("A reordered word is found: alignment error with each way of looking", "when", "ERROR_TITLE"),
-    Claim("Attention and convolution are parallel in length, recurrence is not", "order", "TIME_TITLE"),
-    Claim("With attention the path between two words is short, and the gradient arrives", "order", "GRADIENT_TITLE"),
-    Claim("Dilation sees far with few layers", "convolution", "DILATION_TITLE"),
-    Claim("Heads differ", "heads", "TABLE_TITLE"),
-    Claim("Which parts of a block are needed", "block", "TRAINED_TITLE"),
-    Claim("A beam finds likelier sentences than greedy search", "search", "BEAM_TITLE"),
-    Claim("Tokens carry style", "style", "READ_TITLE"),
+    EvidenceClaim(
+        "Without attention, quality falls as sentences grow; with it, it does not", "bottleneck", "QUALITY_TITLE"
+    ),
+    EvidenceClaim("A reordered word is found: alignment error with each way of looking", "when", "ERROR_TITLE"),
+    EvidenceClaim("Attention and convolution are parallel in length, recurrence is not", "order", "TIME_TITLE"),
+    EvidenceClaim(
+        "With attention the path between two words is short, and the gradient arrives", "order", "GRADIENT_TITLE"
+    ),
+    EvidenceClaim("Dilation sees far with few layers", "convolution", "DILATION_TITLE"),
+    EvidenceClaim("Heads differ", "heads", "TABLE_TITLE"),
+    EvidenceClaim("Which parts of a block are needed", "block", "TRAINED_TITLE"),
+    EvidenceClaim("A beam finds likelier sentences than greedy search", "search", "BEAM_TITLE"),
+    EvidenceClaim("Tokens carry style", "style", "READ_TITLE"),
 )
 
 _HEAD = """# Evidence
@@ -79,12 +83,12 @@ def evidence(workshop: Workshop, *, advance: Callable[[int, int], None] = lambda
     return "\n".join(parts)
 
 
-def _section(page: LessonPage, claim: Claim) -> Section:
+def _section(page: LessonPage, claim: EvidenceClaim) -> Section:
     title = getattr(import_module(f"seq2see.learn.texts.{claim.lesson}"), claim.section)
     return next(section for section in page.sections if section.title == title)
 
 
-def _claimed(claim: Claim, section: Section, number: int) -> Iterator[str]:
+def _claimed(claim: EvidenceClaim, section: Section, number: int) -> Iterator[str]:
     yield f"## {number}. {claim.claim}\n"
     for block in section.blocks:
         yield from _written(block)

@@ -10,7 +10,7 @@ from seq2see.learn.blocks import Section
 from seq2see.learn.catalogue import outline
 from seq2see.learn.papers import Origin
 from seq2see.learn.texts.common import QUICK
-from seq2see.learn.wording import Wording
+from seq2see.learn.wording import Language, Wording
 from seq2see.learn.workshop import Workshop
 from seq2see.settings import setting_error
 
@@ -86,6 +86,7 @@ class Lesson(Generic[SettingsType]):
         return replace(page, notice=QUICK) if workshop.quick and outline(self.name).trains else page
 
 
-def command_line(name: str, changes: Sequence[str] = ()) -> str:
+def command_line(name: str, language: Language, changes: Sequence[str] = ()) -> str:
     """How a lesson is asked for."""
-    return " ".join(["seq2see learn", name, *(f"--set {change}" for change in changes)])
+    flags = ["--ko"] if language == "ko" else []
+    return " ".join(["seq2see learn", name, *(f"--set {change}" for change in changes), *flags])

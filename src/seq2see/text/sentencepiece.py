@@ -171,7 +171,9 @@ class SentencePieceTokenizer(Tokenizer):
         for (code, _), (spelled, origins), encoding in zip(parts, normalised, encodings, strict=True):
             ids, spans = self._numbered(spelled, encoding.ids, encoding.offsets)
             shift = len(code)
-            places = [(origins[start] + shift, origins[end] + shift) for start, end in spans]
+            # The space in front is in no text; a piece of it alone shares the place of the first character.
+            ends = (max(origins[end], origins[start] + 1) for start, end in spans)
+            places = [(origins[start] + shift, end + shift) for (start, _), end in zip(spans, ends, strict=True)]
             named = code or self.config.language_code
             if named:
                 ids, places = [self._ids[named], *ids], [(0, shift), *places]

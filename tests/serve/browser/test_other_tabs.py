@@ -329,3 +329,26 @@ def test_a_dropped_recording_sets_the_sliders(site: ServedPage) -> None:
         expect(page.locator(".card .note", has_text="Style of abba.wav")).to_be_visible()
         shown = [float(one.input_value()) for one in page.locator(".token-row input[type=number]").all()]
         np.testing.assert_allclose(shown, weights / weights.sum(), atol=0.011)
+
+
+# ----- Learn
+
+
+def test_a_lesson_is_computed_and_its_numbers_can_be_changed(site: ServedPage) -> None:
+    listed = site.live.client.get("/api/v1/lessons?language=en").json()
+    with site.opened() as opened:
+        page = opened.go(tab="learn")
+        expect(page.locator(".lesson-name")).to_have_count(len(listed))
+        page.locator(".lesson-name").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".lesson-title")).to_have_text(listed[0]["title"])
+        assert f"lesson={listed[0]['name']}" in page.url
+        before = page.locator(".lesson .numbers").first.inner_text()
+        page.get_by_role("button", name="Try it here").first.click()
+        expect(page.get_by_role("button", name="Back to its own numbers")).to_be_visible()
+        assert page.locator(".lesson .numbers").first.inner_text() != before
+        page.go_back()
+        expect(page.locator(".lesson .numbers").first).to_have_text(before, use_inner_text=True)
+        page.locator("#language").click()
+        korean = site.live.client.get("/api/v1/lessons?language=ko").json()
+        expect(page.locator(".lesson-title")).to_have_text(korean[0]["title"])

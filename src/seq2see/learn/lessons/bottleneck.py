@@ -155,7 +155,7 @@ def teach(settings: BottleneckSettings, workshop: Workshop) -> LessonPage:
             Origin(CHO_2014_PROPERTIES, "section 4.1", words.ORIGIN_CHO),
             Origin(BAHDANAU_2014, "sections 3.1 and 5.1, figure 2", words.ORIGIN_BAHDANAU),
         ),
-        following=("dot", "qkv", "memory"),
+        following=("dot", "memory"),
         commands=("seq2see demo",),
     )
 

@@ -67,7 +67,7 @@ def teach(settings: DotSettings, workshop: Workshop) -> LessonPage:
             Origin(LUONG_2015, "section 3.1", words.ORIGIN_LUONG),
             Origin(VASWANI_2017, "section 3.2.1", words.ORIGIN_VASWANI),
         ),
-        following=("qkv",),
+        following=("qkv", "scores"),
     )
 
 

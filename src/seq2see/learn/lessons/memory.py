@@ -230,7 +230,7 @@ def teach(settings: MemorySettings, workshop: Workshop) -> LessonPage:
             Origin(CHO_2014, "section 2.3", words.ORIGIN_GRU),
             Origin(SCHUSTER_1997, "section II", words.ORIGIN_TWO),
         ),
-        following=("qkv", "dot"),
+        following=("bottleneck", "when"),
         commands=('seq2see explain RUN "text" --step 2',),
     )
 

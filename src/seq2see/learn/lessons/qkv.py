@@ -124,7 +124,7 @@ def teach(settings: QkvSettings, workshop: Workshop) -> LessonPage:
             Origin(VASWANI_2017, "section 3.2", words.ORIGIN_ATTENTION),
             Origin(BAHDANAU_2014, "section 3.1", words.ORIGIN_CROSS),
         ),
-        following=("dot",),
+        following=("scores", "when"),
         commands=('seq2see explain RUN "text" --step 2',),
     )
 

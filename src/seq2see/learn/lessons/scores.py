@@ -133,7 +133,7 @@ def teach(settings: ScoresSettings, workshop: Workshop) -> LessonPage:
             Origin(GRAVES_2014, "section 3.3.1", words.ORIGIN_GRAVES),
             Origin(VASWANI_2017, "section 3.2.1", words.ORIGIN_VASWANI),
         ),
-        following=("dot", "qkv"),
+        following=("when", "qkv"),
         commands=(
             "seq2see train builtin:phrases-basic --model luong --set model.attention.score=cosine --out runs/cosine",
         ),

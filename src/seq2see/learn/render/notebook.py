@@ -78,11 +78,11 @@ def _section(section: Section, source: "LessonSource", language: Language) -> It
 
 def _ending(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> str:
     attempts = [
-        f"{say(attempt.text, language)}\n\n```sh\n{command_line(lesson.name, attempt.changes)}\n```"
+        f"{say(attempt.text, language)}\n\n```sh\n{command_line(lesson.name, language, attempt.changes)}\n```"
         for attempt in page.attempts
     ]
     origins = [f"* {origin.paper.line} {origin.place}: {say(origin.what, language)}" for origin in page.origins]
-    following = "\n".join([*(command_line(name) for name in page.following), *page.commands])
+    following = "\n".join([*(command_line(name, language) for name in page.following), *page.commands])
     return "\n\n".join(
         [
             f"## {say(common.ANSWER, language)}",

@@ -11,7 +11,7 @@ from seq2see.learn.texts import common
 from seq2see.learn.wording import Language, Wording, say
 from seq2see.look.draw.page import SCRIPTS, document, pack_examples
 
-_COLOURS = 4
+_COLOURS = 6
 
 
 def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, command: str) -> str:
@@ -36,7 +36,11 @@ def lesson_data(lesson: Lesson[LessonSettings], page: LessonPage, language: Lang
         for attempt in page.attempts
         for packed in (
             _packed(attempt.text, language),
-            {"kind": "command", "text": command_line(lesson.name, attempt.changes), "changes": list(attempt.changes)},
+            {
+                "kind": "command",
+                "text": command_line(lesson.name, language, attempt.changes),
+                "changes": list(attempt.changes),
+            },
         )
     ]
     return {
@@ -48,13 +52,19 @@ def lesson_data(lesson: Lesson[LessonSettings], page: LessonPage, language: Lang
         ],
         "origins": {
             "title": say(common.ORIGIN, language),
-            "lines": [[origin.paper.line, f"{origin.place}: {say(origin.what, language)}"] for origin in page.origins],
+            "lines": [
+                [
+                    "" if before is not None and before.paper == origin.paper else origin.paper.line,
+                    f"{origin.place}: {say(origin.what, language)}",
+                ]
+                for before, origin in zip((None, *page.origins), page.origins, strict=False)
+            ],
         },
         "following": {
             "title": say(common.NEXT, language),
             "lessons": list(page.following),
             "lines": [
-                *([command_line(name), say(outline(name).summary, language)] for name in page.following),
+                *([command_line(name, language), say(outline(name).summary, language)] for name in page.following),
                 *([line, ""] for line in page.commands),
             ],
         },

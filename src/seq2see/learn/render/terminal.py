@@ -31,6 +31,7 @@ from seq2see.learn.wording import Language, Wording, say
 _INDENT = "    "
 _NARROWEST = 7  # columns of a number
 _BAR = 20
+_BESIDE = 36  # where a summary stands beside its command
 
 Part = list[RenderableType]
 
@@ -69,10 +70,9 @@ def _title(text: str) -> Iterator[Text]:
 
 
 def _attempts(lesson: Lesson[LessonSettings], page: LessonPage, language: Language) -> Iterator[RenderableType]:
-    flag = " --ko" if language == "ko" else ""
     blocks: list[Block] = []
     for attempt in page.attempts:
-        blocks += [attempt.text, ShellLine(command_line(lesson.name, attempt.changes) + flag)]
+        blocks += [attempt.text, ShellLine(command_line(lesson.name, language, attempt.changes))]
     yield from _headed(common.TRY, blocks, language)
 
 
@@ -86,14 +86,13 @@ def _origins(page: LessonPage, language: Language) -> Iterator[RenderableType]:
 
 
 def _following(page: LessonPage, language: Language) -> Iterator[RenderableType]:
-    flag = " --ko" if language == "ko" else ""
     yield from _title(say(common.NEXT, language))
     for name in page.following:
-        command = f"{_INDENT}{command_line(name)}{flag}"
-        line = Text(f"{command:<34}", no_wrap=True)
-        first, *more = wrapped(say(outline(name).summary, language), COLUMNS - 34)
+        command = f"{_INDENT}{command_line(name, language)}"
+        line = Text(f"{command:<{_BESIDE}}", no_wrap=True)
+        first, *more = wrapped(say(outline(name).summary, language), COLUMNS - _BESIDE)
         yield line.append(first, style="dim")
-        yield from (Text(" " * 34 + text, style="dim") for text in more)
+        yield from (Text(" " * _BESIDE + text, style="dim") for text in more)
     for command in page.commands:
         yield from _folded(command)
     yield Text()

@@ -39,8 +39,8 @@ REACHING = Wording(
 )
 COLUMN_WORD = Wording("word", "단어")
 REACHING_CHART = Wording(
-    "gradient of the last state, by word (each line of the scale: a power of ten)",
-    "마지막 상태의 기울기, 단어별(눈금마다 10의 거듭제곱)",
+    "gradient of the last state, by word (logarithmic scale)",
+    "마지막 상태의 기울기, 단어별(로그 눈금)",
 )
 REACHING_READ = Wording(
     "Of the gradient at the last word {ratio_tanh:.1e} is left at word 1 in the tanh cell, {ratio_gru:.1e} in the "

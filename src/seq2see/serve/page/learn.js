@@ -47,7 +47,7 @@ export default class LearnTab {
   showList(chosen) {
     const focused = [...this.list.querySelectorAll("button")].indexOf(document.activeElement);
     const items = this.lessons.map((one, place) => {
-      const open = button("", () => this.store.set({ lesson: one.name, set: [""] }, { push: true }), { class: "lesson-name", "aria-current": one === chosen ? "page" : null });
+      const open = button("", () => this.choose({ lesson: one.name, set: [""] }), { class: "lesson-name", "aria-current": one === chosen ? "page" : null });
       open.append(make("span", { class: "place", "aria-hidden": "true" }, String(place + 1)), make("span", {}, make("b", {}, one.title), make("small", {}, one.summary, one.trains ? ` ${t("learn.trains")}` : "")));
       return make("li", {}, open);
     });
@@ -83,15 +83,22 @@ export default class LearnTab {
     const changed = this.changes.length ? [make("div", { class: "card line" }, make("span", { class: "note" }, `${t("learn.changed")} ${this.changes.join(", ")}`), this.back())] : [];
     const host = {
       attempt: (changes) => button(t("learn.try"), () => this.change(changes)),
-      follow: (lesson, command) => button(command, () => this.store.set({ lesson, set: [""] }, { push: true }), { class: "link" }),
+      follow: (lesson, command) => button(command, () => this.choose({ lesson, set: [""] }), { class: "link" }),
     };
     this.place.replaceChildren(make("h2", { class: "lesson-title", tabindex: -1 }, this.data.title), ...changed, ...lessonCards(this.data, host));
+    if (!this.chose) return; // a link or the back button led here: the focus stays where it is
+    this.chose = false;
     this.place.firstChild.focus({ preventScroll: true });
     this.element.scrollIntoView({ block: "start" });
   }
 
+  choose(state) {
+    this.chose = true;
+    this.store.set(state, { push: true });
+  }
+
   change(changes) {
-    this.store.set({ set: changes.length ? changes : [""] }, { push: true });
+    this.choose({ set: changes.length ? changes : [""] });
   }
 
   /** With its own numbers again. */

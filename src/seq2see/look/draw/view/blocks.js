@@ -6,8 +6,14 @@ import { onShade, shade, whenThemeChanges } from "./theme.js";
 
 const BESIDE = 58; // letters of code that fit beside their formula
 
+/** *this* is emphasis and `this` is code, as in a terminal or a notebook. */
+function prose(text) {
+  const parts = text.split(/(\*[^*\s][^*]*\*|`[^`]+`)/);
+  return make("p", {}, ...parts.map((part, place) => (place % 2 ? make(part[0] === "*" ? "em" : "code", {}, part.slice(1, -1)) : part)));
+}
+
 function grid(head, rows) {
-  return make("div", { class: "scroll" }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+  return make("div", { class: "scroll", tabindex: 0 }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
 }
 
 /** A cell as dark as its weight, in either theme. */
@@ -41,8 +47,8 @@ function table({ columns, rows }) {
 }
 
 const blocks = {
-  text: ({ text }) => make("p", {}, text),
-  equation: ({ text }) => make("p", { class: "equation" }, text),
+  text: ({ text }) => prose(text),
+  equation: ({ text }) => make("pre", { class: "sum", tabindex: 0 }, text),
   drawing: ({ text }) => make("pre", { class: "characters", tabindex: 0 }, text),
   command: ({ text, changes }, { attempt }) => make("div", { class: "attempt" }, make("pre", { class: "command", tabindex: 0 }, text), changes && attempt ? attempt(changes) : null),
   quote: ({ formula, code, place }) => make("div", { class: code.split("\n").some((line) => line.length > BESIDE) ? "quote stacked" : "quote" }, make("p", { class: "equation" }, formula), make("figure", {}, make("figcaption", {}, place), make("pre", { tabindex: 0 }, code))),
@@ -58,7 +64,7 @@ function card(title, ...inside) {
 
 function lines({ title, lines: entries, lessons = [] }, first, { follow } = {}) {
   const name = (text, place) => (follow && lessons[place] ? follow(lessons[place], text) : make(first, {}, text));
-  return card(title, make("ul", { class: "plain" }, ...entries.map(([one, other], place) => make("li", {}, name(one, place), other ? make("span", { class: "note" }, other) : null))));
+  return card(title, make("ul", { class: "plain" }, ...entries.map(([one, other], place) => make("li", {}, one ? name(one, place) : null, other ? make("span", { class: "note" }, other) : null))));
 }
 
 /** data: of learn/render/page.py. attempt(changes): what stands below a command that changes something; follow(lesson,

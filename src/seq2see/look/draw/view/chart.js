@@ -244,8 +244,8 @@ export class Chart {
 }
 
 function valueLine(series, [, y, low, high], digits) {
-  const range = low === null || high === null ? "" : ` (${say("{low} to {high}", { low: low.toFixed(digits), high: high.toFixed(digits) })})`;
-  return make("div", {}, make("span", { class: `dot c${series.colour}` }), `${series.name}: `, make("b", {}, y.toFixed(digits)), range);
+  const range = low === null || high === null ? "" : ` (${say("{low} to {high}", { low: decimals(low, digits), high: decimals(high, digits) })})`;
+  return make("div", {}, make("span", { class: `dot c${series.colour}` }), `${series.name}: `, make("b", {}, decimals(y, digits)), range);
 }
 
 function legendOf({ series }) {
@@ -298,7 +298,11 @@ function logTicks(values) {
   const first = all.findLastIndex((one) => one <= low * 1.0001);
   const last = Math.max(all.findIndex((one) => one >= top * 0.9999), first + 1);
   const found = all.slice(Math.max(first, 0), last + 1);
-  return found.length > 8 ? found.filter((one, place) => place === 0 || place === found.length - 1 || String(one).match(/^[0.]*1[0]*$/)) : found;
+  if (found.length <= 8) return found;
+  const ends = [found[0], found[found.length - 1]];
+  const powers = found.filter((one) => Number.isInteger(Number(Math.log10(one).toFixed(9))) && !ends.includes(one));
+  const each = Math.ceil(powers.length / 6);
+  return [ends[0], ...powers.filter((_, place) => place % each === each - 1), ends[1]];
 }
 
 function placesOf(chart) {
@@ -306,5 +310,10 @@ function placesOf(chart) {
 }
 
 function tidy(value) {
-  return value.toLocaleString("en", { maximumFractionDigits: 6 });
+  return value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : value.toLocaleString("en", { maximumFractionDigits: 6 });
+}
+
+/** With so many decimals; a value that they would round to nothing, as a power of ten. */
+function decimals(value, digits) {
+  return value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits ? value.toExponential(1) : value.toFixed(digits);
 }
