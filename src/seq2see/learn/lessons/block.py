@@ -73,7 +73,7 @@ def without(part: Part, layers: int) -> Model[Any, Any]:
 
 
 def teach(settings: BlockSettings, workshop: Workshop) -> LessonPage:
-    steps = min(settings.steps, 4) if workshop.quick else settings.steps
+    steps = min(settings.steps, 2) if workshop.quick else settings.steps
     curves = {part: _learned(part, settings.layers, steps, settings.longest, workshop) for part in PARTS}
     right = {part: curve[-1][2] for part, curve in curves.items()}
     others = [part for part in PARTS if part != "nothing"]

@@ -94,10 +94,10 @@ def trained(workshop: Workshop, seed: int = 1) -> Translator:
         "data": {"valid_pairs": 40},
         "tokenizer": {"scheme": "word", "vocabulary": 3000, "byte_fallback": False},
         "model": {"family": "transformer", "size": "tiny", **sizes},
-        "training": TRAINING | {"steps": 20 if workshop.quick else 700, "seed": seed},
+        "training": TRAINING | {"steps": 6 if workshop.quick else 700, "seed": seed},
     }
-    pairs = short_phrases("train", 200 if workshop.quick else 8_000)
-    return load(workshop.trained("heads", settings, [*pairs, *small_grammar() * 2]))
+    pairs = short_phrases("train", 50 if workshop.quick else 8_000)
+    return load(workshop.trained("heads", settings, [*pairs, *small_grammar() * (1 if workshop.quick else 2)]))
 
 
 def batch_of(translator: Translator, pairs: list[tuple[str, str]]) -> Batch:
@@ -164,7 +164,7 @@ def vectors(translator: Translator, sentence: str, word: str) -> list[torch.Tens
 
 def teach(settings: HeadsSettings, workshop: Workshop) -> LessonPage:
     translator = trained(workshop, settings.seed)
-    sample = short_phrases("test", 8 if workshop.quick else 60)
+    sample = short_phrases("test", 3 if workshop.quick else 60)
     made_from = {"seed": settings.seed, "sentences": len(sample)}
     rows = workshop.measured("heads", made_from, lambda: described(translator, sample))
     both = meanings(settings.word)

@@ -86,7 +86,7 @@ export default class StepTab {
     const kept = this.element.contains(document.activeElement) ? document.activeElement.id : "";
     this.drawStepper();
     const cards = walk.attention ? this.attentionCards(walk.attention) : [this.instead(walk)];
-    const before = way(t(walk.attention ? "step.before" : "step.rest"), walk.attention ? walk.before : walk.before.slice(1));
+    const before = walk.attention ? way(t("step.before"), walk.before) : way(t("step.rest"), walk.before.slice(1));
     this.place.replaceChildren(make("div", { class: "stack" }, ...(walk.attention ? before : []), make("div", { class: "cards" }, ...cards), ...(walk.attention ? way(t("step.after"), walk.after) : before)));
     if (kept) document.getElementById(kept)?.focus();
     this.announce(`${t("step.position", { step: walk.step, steps: walk.steps })}: ${walk.target.token} ${percent(walk.target.probability)}`);
