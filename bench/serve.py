@@ -99,9 +99,10 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(run: Path, engine: str, workers: int) -> AsyncIterator[Server]:
+async def serving(run: Path, engine: str, workers: int, *more: str) -> AsyncIterator[Server]:
     port = free_port()
     command = ["serve", f"{run}@ko-en", "--port", str(port), "--engine", engine, "--workers", str(workers), "--metrics"]
+    command += more
     start, ready = time.monotonic(), 0.0
     process = subprocess.Popen([sys.executable, "-m", "seq2see", *command], stderr=subprocess.DEVNULL)
     try:

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from depth import THOROUGH
+
 # A machine under load is no reason to fail.
-settings.register_profile("patient", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None, max_examples=200)
 # For mutants.py, which wants to know whether a test fails and not on what smallest example.
-settings.register_profile("unshrunk", deadline=None, phases=(Phase.explicit, Phase.generate))
-settings.load_profile("patient")
+settings.register_profile("unshrunk", settings.get_profile("quick"), phases=(Phase.explicit, Phase.generate))
+settings.load_profile("thorough" if THOROUGH else "quick")
 
 # What takes longest, mostly in few tests that train, export or start processes: it comes first, so that both workers
 # of `make test` end at about the same time.

@@ -172,7 +172,7 @@ training/loop.py | training/test_schedule.py
     worse is better: goodness > self.progress.best  ->  goodness < self.progress.best
 training/optimizer.py | training/test_schedule.py
     average of nothing: share = 1 - min(  ->  share = 0 * min(
-    biases decay: p.dim() > 1]  ->  p.dim() > 0]
+    biases decay: p.dim() > 1}  ->  p.dim() > 0}
 look/map/measures.py | look/test_measures.py
     backwards is monotone: (forth - back)  ->  (back - forth)
 look/map/rollout.py | look/test_map.py look/test_true_weights.py

@@ -77,6 +77,26 @@ def write_file(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
+@contextmanager
+def making_folder(path: Path) -> Iterator[Path]:
+    """Where to write the files of a folder that `path` will be: beside it, renamed when the block ends without error.
+
+    `path` may be an empty folder; whatever else is there stays, and is an error.
+    """
+    temporary = path.with_name(f".seq2see-{secrets.token_hex(4)}.tmp")
+    try:
+        temporary.mkdir()
+        yield temporary
+        for file in temporary.rglob("*"):
+            sync_file(file)
+        temporary.rename(path)
+        sync_folder(path.parent)
+    except OSError as problem:
+        raise cannot_write(path, problem) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def is_stream(path: Path) -> bool:
     """Whether this is a pipe, a terminal or /dev/stdout: written straight away, never replaced by another file.
 

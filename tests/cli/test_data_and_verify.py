@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from seq2see.cli import main
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
 
@@ -27,8 +30,26 @@ batch_tokens = 256
 """
 
 
-def seq2see(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-m", "seq2see", *words], capture_output=True, text=True, check=False)
+class Ended(NamedTuple):
+    """What came of a command in this process."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def seq2see(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    def call(*words: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["seq2see", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Ended(int(ended.value.code or 0), *capfd.readouterr())
+
+    return call
+
+
+Command = Callable[..., Ended]
 
 
 def pairs(folder: Path) -> Path:
@@ -37,7 +58,7 @@ def pairs(folder: Path) -> Path:
     return path
 
 
-def test_data_reports_and_cleans(tmp_path: Path) -> None:
+def test_data_reports_and_cleans(tmp_path: Path, seq2see: Command) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("하나\tone\n하나\tone\n둘\t\nthree\tthree\n넷\tfour\n", encoding="utf-8")
     held_out = tmp_path / "dev.tsv"
@@ -54,13 +75,13 @@ def test_data_reports_and_cleans(tmp_path: Path) -> None:
     assert "exact duplicates" in seq2see("data", str(path)).stdout
 
 
-def test_data_refuses_in_one_line(tmp_path: Path) -> None:
+def test_data_refuses_in_one_line(tmp_path: Path, seq2see: Command) -> None:
     done = seq2see("data", str(tmp_path / "none.tsv"))
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_one_file_of_two_that_cannot_be_read_is_told_and_fails(tmp_path: Path) -> None:
+def test_one_file_of_two_that_cannot_be_read_is_told_and_fails(tmp_path: Path, seq2see: Command) -> None:
     path = tmp_path / "broken.tmx"
     path.write_text("<tmx><body><tu>", encoding="utf-8")
     done = seq2see("data", str(pairs(tmp_path)), str(path), "--clean", str(tmp_path / "clean.tsv"))
@@ -70,7 +91,7 @@ def test_one_file_of_two_that_cannot_be_read_is_told_and_fails(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("given", ["run", pytest.param("recipe", marks=pytest.mark.slow)])
-def test_verify_resume_proves_it(given: str, tmp_path: Path) -> None:
+def test_verify_resume_proves_it(given: str, tmp_path: Path, seq2see: Command) -> None:
     """A run is the longer way: its settings become a recipe first."""
     recipe, out = tmp_path / "recipe.toml", tmp_path / "run"
     recipe.write_text(RECIPE.format(pairs=pairs(tmp_path)))
@@ -82,14 +103,14 @@ def test_verify_resume_proves_it(given: str, tmp_path: Path) -> None:
     assert "identical: resume is exact" in done.stdout
 
 
-def test_verify_resume_says_what_is_missing(tmp_path: Path) -> None:
+def test_verify_resume_says_what_is_missing(tmp_path: Path, seq2see: Command) -> None:
     missing = seq2see("verify-resume", str(tmp_path / "none.toml"))
     assert missing.returncode == 2
     assert "none.toml" in missing.stderr
     assert "Traceback" not in missing.stderr
 
 
-def test_help_names_an_example_and_needs_no_torch() -> None:
+def test_help_names_an_example_and_needs_no_torch(seq2see: Command) -> None:
     for verb in ("train", "data", "verify-resume"):
         assert f"seq2see {verb}" in seq2see(verb, "--help").stdout
     code = """

@@ -14,6 +14,8 @@ import json, os, sys, traceback
 import numpy, pydantic, rich
 sys.modules["torch"] = None
 from seq2see.cli import main
+# What the commands import when they run, once for all of them.
+import seq2see.formats.pairs, seq2see.runs.config
 
 def run(words):
     sys.argv = ["seq2see", *words]

@@ -2,6 +2,7 @@
 
 import io
 import json
+import multiprocessing
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from seq2see.cli import main
 from seq2see.corpora import examples
 from seq2see.runs.evaluations import read_evaluations
 from seq2see.runs.folder import load_run
+from seq2see.session import bulk
 from seq2see.training.translation import translate
 
 REFERENCES = ["I go to school now .", "the cat sat on the mat .", "it is a very good day today , is it not ?", "yes"]
@@ -149,7 +151,12 @@ def test_an_evaluation_is_kept_with_its_run(copy_run: Path, folder: Path, capsys
     assert [one["source"] for bucket in kept["worst"] for one in bucket]
 
 
-def test_workers_and_ensembles_say_the_same(copy_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_workers_and_ensembles_say_the_same(
+    copy_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers that are forked need not import torch again; those of `translate` are started as a user starts them."""
+    monkeypatch.setattr(bulk, "get_context", lambda _: multiprocessing.get_context("fork"))
     words = ("builtin:copy", "--limit", "40", "--metric", "chrf")
     alone = told(capsys, str(copy_run), *words)["scores"]
     assert told(capsys, str(copy_run), *words, "--workers", "2")["scores"] == alone

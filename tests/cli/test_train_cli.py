@@ -1,6 +1,7 @@
 """`seq2see train` as a person meets it: what it makes, what it says, how it refuses."""
 
 import errno
+import functools
 import gzip
 import json
 import random
@@ -12,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from seq2see import atomic
+from seq2see import atomic, corpora
 from seq2see.cli import main
 from seq2see.cli.evaluate import read_test
 from seq2see.cli.train import seconds
@@ -22,6 +23,7 @@ from seq2see.runs.checkpoint import newest_progress
 from seq2see.runs.folder import load_run
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
+EXAMPLES = corpora.examples
 FAST = ["--set", "training.steps=2", "--set", "training.threads=1", "--size", "tiny", "--set", "data.valid_pairs=8"]
 
 
@@ -112,15 +114,15 @@ def test_every_format_ends_in_a_loadable_run(tmp_path: Path) -> None:
         load_run(out)
 
 
+@functools.cache
+def few(name: str, split: corpora.Split, seed: int) -> list[corpora.Example]:
+    return list(EXAMPLES(name, split, seed=seed, limit=200))
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_runs_two_steps(recipe: Path, tsv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seq2see import corpora
-
-    # The corpora themselves have their own tests; here two hundred pairs of them are enough.
-    original = corpora.examples
-    monkeypatch.setattr(
-        corpora, "examples", lambda name, split, *, seed=0, limit=None: original(name, split, seed=seed, limit=200)
-    )
+    # The corpora themselves have their own tests; here two hundred pairs of them are enough, made once.
+    monkeypatch.setattr(corpora, "examples", lambda name, split, *, seed=0, limit=None: iter(few(name, split, seed)))
     named = [] if "train" in tomllib.loads(recipe.read_text()).get("data", {}) else [str(tsv)]
     out = tmp_path / "run"
     assert (

@@ -29,11 +29,6 @@ def seq2see(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return code if isinstance(code, int) else 0
 
 
-def piped(run: Path, content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "seq2see", "translate", str(run), *options]
-    return subprocess.run(command, input=content, capture_output=True, check=False, timeout=600)
-
-
 NASTY = [
     "나는 학생 입니다 .",
     "",
@@ -75,12 +70,18 @@ def test_each_line_is_translated_as_if_alone(run: Path, tmp_path: Path, monkeypa
     assert len(set(forth)) > 20
 
 
-def test_standard_input_to_standard_output(run: Path) -> None:
-    ended = piped(run, "나는 학생 입니다 .\n\n그는 책을 읽습니다 .".encode(), "--beam", "1")
-    assert ended.returncode == 0
-    assert ended.stderr == b""
-    assert ended.stdout.count(b"\n") == 3
-    assert ended.stdout.split(b"\n")[1] == b""
+def test_standard_input_to_standard_output(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """In a process of its own: the test of a reader that goes away."""
+    (tmp_path / "in").write_text("나는 학생 입니다 .\n\n그는 책을 읽습니다 .")
+    with (tmp_path / "in").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert seq2see(monkeypatch, "translate", run, "--beam", "1") == 0
+    out, err = capfdbinary.readouterr()
+    assert err == b""
+    assert out.count(b"\n") == 3
+    assert out.split(b"\n")[1] == b""
 
 
 def test_alternatives_and_json(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +185,7 @@ def test_a_reader_that_goes_away_is_no_bug(run: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("나는 학생\n" * 3000)
     command = (
-        f"{sys.executable} -m seq2see translate {run} {source} --beam 1 --workers 1 --search max_length=3 | head -1"
+        f"{sys.executable} -m seq2see translate {run} < {source} --beam 1 --workers 1 --search max_length=3 | head -1"
     )
     ended = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=600)
     assert ended.stderr == b""

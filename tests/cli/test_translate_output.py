@@ -82,6 +82,13 @@ FORMATS: dict[str, Callable[[Sequence[str]], str]] = {
 QUICK = ("--beam", "1", "--search", "max_length=6")
 
 
+# Lines and a document: what is done with the part of an output does not ask for more. All of them in `make test-slow`.
+TWO = ("a.txt", "a.po")
+IN_TWO_FORMATS = pytest.mark.parametrize(
+    "source", [pytest.param(name, marks=[] if name in TWO else pytest.mark.slow) for name in FORMATS], indirect=True
+)
+
+
 @pytest.fixture(params=FORMATS)
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A file of each format with thirty texts."""
@@ -195,7 +202,15 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return Counted(monkeypatch)
 
 
-@pytest.mark.parametrize("sampled", [(), ("--sample", "--search", "seed=3")])
+@pytest.mark.parametrize(
+    ("source", "sampled"),
+    [
+        pytest.param(name, sampled, marks=[] if name in TWO or not sampled else pytest.mark.slow)
+        for name in FORMATS
+        for sampled in ((), ("--sample", "--search", "seed=3"))
+    ],
+    indirect=["source"],
+)
 def test_ctrl_c_keeps_what_is_done_and_resume_does_not_do_it_again(
     run: Path,
     source: Path,
@@ -246,6 +261,7 @@ def interrupted(seq2see: Call, decoded: Counted, *words: object) -> None:
     decoded.again(stop_at=None)
 
 
+@IN_TWO_FORMATS
 def test_starting_anew_does_not_throw_away_what_was_done(
     run: Path, source: Path, seq2see: Call, decoded: Counted, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,6 +300,7 @@ def test_standard_input_is_resumed_too(
 # ----- 7: the same job, or none
 
 
+@IN_TWO_FORMATS
 def test_resume_goes_on_with_the_same_input_only(
     run: Path, source: Path, seq2see: Call, decoded: Counted, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -306,6 +323,7 @@ def test_resume_goes_on_with_the_same_input_only(
     assert seq2see(*words, "--resume") == 0
 
 
+@IN_TWO_FORMATS
 def test_resume_goes_on_with_the_same_settings_only(
     run: Path,
     other_run: Path,
@@ -336,6 +354,7 @@ def test_resume_goes_on_with_the_same_settings_only(
     assert seq2see(*words, "--search", "max_length=6", "--resume") == 0
 
 
+@IN_TWO_FORMATS
 def test_resume_does_not_go_on_with_a_part_that_was_changed(
     run: Path, source: Path, seq2see: Call, decoded: Counted, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -236,12 +236,40 @@ def test_the_shell_completes_verbs_and_options(
         assert capsys.readouterr().out.split() == expected
 
 
-def test_help_imports_no_torch() -> None:
-    code = (
-        "import sys; sys.argv = ['seq2see', '--help']\nfrom seq2see.cli import main\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "print(sorted({'torch', 'numpy', 'pydantic', 'matplotlib'} & set(sys.modules)))"
-    )
+def test_help_imports_neither_torch_nor_pydantic_nor_other_verbs() -> None:
+    code = """
+import sys
+from seq2see.cli import VERBS, main
+heavy = {"torch", "numpy", "pydantic", "matplotlib", "fastapi", "rich", "importlib.metadata"}
+def run(*words):
+    sys.argv = ["seq2see", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code
+run("--version")
+run("serve", "--help")
+print("alone", sorted({"seq2see.cli.train", "seq2see.cli.doctor"} & set(sys.modules)))
+for verb in VERBS:
+    run(verb, "--help")
+run("--help")
+print("heavy", sorted(heavy & set(sys.modules)))
+"""
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True)
-    assert ended.stdout.splitlines()[-1] == "[]"
+    assert [line for line in ended.stdout.splitlines() if line.startswith(("alone", "heavy"))] == [
+        "alone []",
+        "heavy []",
+    ]
     assert "--install-completion" in ended.stdout
+
+
+def test_a_verb_alone_says_what_it_says_among_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["look", "--help"], ["look"], ["look", "x", "--nosuch"], ["look", "x", "y", "--beam", "z"]):
+        monkeypatch.delenv("_SEQ2SEE_COMPLETE", raising=False)
+        code = seq2see(monkeypatch, *words)
+        alone = (code, *capsys.readouterr())
+        with pytest.raises(SystemExit) as ended:
+            app(words, prog_name="seq2see")
+        assert (ended.value.code, *capsys.readouterr()) == alone

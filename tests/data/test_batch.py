@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.data import Batch, pad
@@ -25,7 +25,6 @@ def test_a_batch_holds_the_target_twice_shifted_by_one():
 ids = st.lists(st.integers(1, 1000), max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(ids.filter(bool), ids), min_size=1, max_size=5))
 def test_nothing_is_lost_and_nothing_added(pairs: list[tuple[list[int], list[int]]]):
     batch = Batch.of([source for source, _ in pairs], [target for _, target in pairs])

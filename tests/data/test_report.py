@@ -9,7 +9,7 @@ from itertools import starmap
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.data import report as module
@@ -237,7 +237,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 texts = st.text(st.characters(codec="utf-8"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=8))
 def test_any_text_is_written_reported_and_cleaned(tmp_path_factory, rows):
     pairs = [Pair(source, target, line) for line, (source, target) in enumerate(rows, 1)]

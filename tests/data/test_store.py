@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see import atomic
@@ -55,7 +55,6 @@ def make_store(
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 5000), st.integers(0, 10), st.integers(0, 5))
 def test_permute_is_a_permutation(size: int, seed: int, epoch: int) -> None:
     found = permute(np.arange(size, dtype=np.int64), size, (seed, epoch))

@@ -3,24 +3,27 @@
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
+from agreeing import sources as contract_sources
 from folders import SOURCES, make_run
 
 import seq2see
 from seq2see import atomic
-from seq2see.engines import cache, make_engine
+from seq2see.engines import cache, choosing, make_engine
 from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import WEIGHTS, load_run
-from seq2see.search import SearchConfig
+from seq2see.search import SearchConfig, search
 
 try:
     import onnx
@@ -106,7 +109,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_hindrance(run):
 
 def test_eight_bits_are_used_and_stay_near(run):
     graph = onnx.load(run / FOLDER / "int8" / "step.onnx").graph
-    assert sum(node.op_type == "MatMulInteger" for node in graph.node) >= 8
+    assert sum(node.op_type == "MatMulIntegerToFloat" for node in graph.node) >= 8
     model = load_run(run).model
     engine = make_engine(load_run(run), "int8")
     source, mask = torch.tensor([[5, 6, 9, 2]]), torch.ones(1, 1, 4, dtype=torch.bool)
@@ -116,6 +119,44 @@ def test_eight_bits_are_used_and_stay_near(run):
         got, _ = engine.step(torch.tensor([1]), outside, engine.start(outside))
     assert not torch.equal(got, expected)
     assert float((got - expected).norm() / expected.norm()) < 0.05
+
+
+@pytest.mark.parametrize("name", ["onnx", "int8"])
+@pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(beam=4, length_penalty="gnmt", nbest=3)])
+def test_the_choice_in_the_graph_is_that_of_the_general_loop(run, name, config):
+    engine = make_engine(load_run(run), name)
+    source, mask = contract_sources(9, 7)
+    memory = engine.encode(source, mask)
+    limits = torch.arange(9) % 6 + 3
+    arguments = (engine.step, memory, engine.start(memory), config)
+    chosen = search(*arguments, limits=limits, make_chooser=partial(engine.chooser, beams=config.width > 1))
+    general = search(*arguments, limits=limits, record=True)
+    for fast, slow in zip(chosen, general, strict=True):
+        assert [x.tokens for x in fast.hypotheses] == [x.tokens for x in slow.hypotheses]
+        for ours, theirs in zip(fast.hypotheses, slow.hypotheses, strict=True):
+            assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-5)
+
+
+def test_what_is_never_said_is_not_chosen():
+    """PAD and BOS are left out wherever they stand among the likeliest."""
+    values = np.log(np.array([[0.5, 0.2, 0.2, 0.1], [0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0.2, 0.1]], np.float32))
+    ids = np.array([[0, 7, 1, 9], [5, 6, 1, 0], [0, 1, 2, 3]])
+    log_probs, tokens = choosing._allowed(values, ids, 2)
+    assert tokens.tolist() == [[7, 9], [5, 6], [2, 3]]
+    assert np.exp(log_probs) == pytest.approx(np.array([[0.2, 0.1], [0.4, 0.3], [0.2, 0.1]]))
+
+
+def test_a_sentence_in_eight_bits_does_not_depend_on_its_neighbours(run):
+    """Each row has a scale of its own, so one with numbers a thousand times larger changes nothing."""
+    engine = make_engine(load_run(run), "int8")
+    source, mask = contract_sources(6, 6)
+    with torch.no_grad():
+        together = engine.encode(source, mask)
+        logits, _ = engine.step(torch.full((6,), 1), together, engine.start(together))
+        for row in range(6):
+            alone = engine.encode(source[row : row + 1], mask[row : row + 1])
+            own, _ = engine.step(torch.tensor([1]), alone, engine.start(alone))
+            torch.testing.assert_close(own[0], logits[row], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(beam=4, length_penalty="gnmt", nbest=3)])

@@ -15,8 +15,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 from folders import SOURCES, make_run
+from fuzzing.checking import check as check_inputs
+from fuzzing.harness import Harness
 
 import seq2see
 from seq2see import atomic
@@ -288,6 +291,12 @@ def test_an_engine_that_is_made_wrong_is_refused(
     with pytest.raises(RunError, match=r"has no engine onnx: .*; use --engine torch"):
         make_engine(load_run(run), "onnx")
     assert not (run / FOLDER).exists()
+
+
+def test_folders_are_refused_with_our_own_errors(made: tuple[Path, Path]) -> None:
+    """As fuzz/test_fuzz_folders.py does with all that is not exported."""
+    with Harness(engines=made[0]) as harness:
+        check_inputs(harness, "engine-onnx", range(16))
 
 
 def test_the_translator_never_speaks_by_another_graph(run: Path, made: tuple[Path, Path]) -> None:

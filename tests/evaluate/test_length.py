@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
@@ -33,7 +33,6 @@ def test_buckets_as_asked_for_are_all_there() -> None:
 
 
 @given(st.lists(st.integers(0, 200), min_size=1), st.sets(st.integers(1, 150), min_size=1) | st.none())
-@settings(deadline=None)
 def test_every_sentence_is_in_one_bucket(lengths: list[int], edges: set[int] | None) -> None:
     values = np.array(lengths, dtype=np.int64)
     inside = [bucket.holds(values) for bucket in make_buckets(values, None if edges is None else sorted(edges))]

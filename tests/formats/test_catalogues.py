@@ -6,7 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
@@ -306,7 +306,6 @@ def xml(root: str, build) -> bytes:
     return etree.tostring(element, xml_declaration=True, encoding="UTF-8")
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=4))
 def test_tmx_round_trip(folder, pairs):
     def build(root):
@@ -319,7 +318,6 @@ def test_tmx_round_trip(folder, pairs):
     assert list(read_pairs(path, form="none")) == [Pair(s, t, i) for i, (s, t) in enumerate(pairs, 1)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=4), st.sampled_from(["trans-unit", "segment"]))
 def test_xliff_round_trip(folder, pairs, name):
     def build(root):
@@ -338,14 +336,12 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
 def test_po_round_trip(folder, pairs):
     path = write(folder / "a.po", "".join(f"msgid {quoted(s)}\nmsgstr {quoted(t)}\n\n" for s, t in pairs))
     assert [(pair.source, pair.target) for pair in read_pairs(path, form="none")] == pairs
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(texts, texts, min_size=1, max_size=4))
 def test_mo_round_trip(folder, pairs):
     catalogue = polib.POFile()
@@ -370,7 +366,6 @@ def damaged(draw):
     return name, draw(st.sampled_from([data, draw(st.binary(max_size=64))]))
 
 
-@settings(max_examples=200, deadline=None)
 @given(damaged())
 def test_no_bytes_raise_anything_but_a_data_error(folder, file):
     name, data = file

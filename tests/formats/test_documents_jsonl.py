@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.formats import jsonl, open_document
@@ -148,7 +148,6 @@ lines = st.tuples(objects, st.booleans(), st.sampled_from([(", ", ": "), (",", "
 rubbish = st.binary(max_size=30).map(lambda data: data.replace(b"\n", b""))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(lines | rubbish, max_size=8), st.booleans())
 def test_any_lines_come_out_in_their_places(tmp_path_factory, rows, ended):
     folder = tmp_path_factory.getbasetemp() / "jsonl"

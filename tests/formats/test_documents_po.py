@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
@@ -271,7 +271,6 @@ def test_lone_braces_do_not_break_a_program(source, translation, flags, expected
     assert fit_for_program(source, translation, flags) == expected
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.text("{}nx0 가", max_size=20), st.sampled_from(["{n} files", "{0} {x}", "none", "{{n}} {n}"]))
 def test_any_translation_of_a_brace_format_can_be_formatted(words, source):
     result = fit_for_program(source, settled(source, words + source), "#, python-brace-format")
@@ -417,7 +416,6 @@ expressions = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(expressions, st.integers(0, 1000))
 def test_expressions_are_computed_as_in_c(expression, number):
     text, reference = expression
@@ -463,7 +461,6 @@ def test_long_texts_are_broken_as_their_message_is(tmp_path):
     assert translated(write(tmp_path / "b.po", long)).count("\n") == 3
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(codec="utf-8")), st.sampled_from([0, 79]))
 @example("\x011", 0)  # an escape by number must not swallow the digit behind it
 def test_any_text_can_be_written_and_read(text, width):
@@ -490,7 +487,6 @@ def skeleton(content: str) -> list[str]:
     return lines
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(entries, max_size=6), st.booleans(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
 def test_any_catalogue_is_translated_and_nothing_else_changes(tmp_path_factory, rows, ended, ending, mark):
     folder = tmp_path_factory.getbasetemp() / "po"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
@@ -145,7 +145,6 @@ words = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(words.map(" ".join), st.integers(1, 4), st.integers(0, 40))
 def test_lines_are_balanced_and_nothing_is_lost(text, most, width):
     lines = balanced(text, most, width)
@@ -169,7 +168,6 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_siz
 cues = st.lists(st.lists(texts.filter(str.strip), max_size=3), max_size=5)
 
 
-@settings(max_examples=80, deadline=None)
 @given(cues, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]), st.sampled_from(["srt", "vtt"]))
 def test_any_file_keeps_its_cues(tmp_path_factory, cues, ending, mark, kind):
     folder = tmp_path_factory.getbasetemp() / "subtitles"

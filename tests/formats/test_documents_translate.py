@@ -9,7 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
@@ -52,7 +52,6 @@ texts = st.text(max_size=40) | st.lists(
 ).map("".join)
 
 
-@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_what_was_taken_apart_goes_together_again(text):
     text = text.encode("utf-8", "replace").decode()
@@ -261,7 +260,6 @@ def test_pieces_can_be_sent_anywhere(tmp_path):
     assert (outcome.translated, outcome.problems) == (1, 1)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["po", "xliff", "srt", "vtt", "jsonl"]))
 def test_any_bytes_are_translated_or_refused_in_one_line(tmp_path_factory, data, kind):
     folder = tmp_path_factory.getbasetemp() / "bytes"

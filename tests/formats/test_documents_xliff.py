@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import DataError
@@ -261,7 +261,6 @@ inline = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(inline, st.none() | plain), max_size=4), st.booleans())
 def test_any_source_gets_a_target_with_the_same_elements(tmp_path_factory, units, preserve):
     folder = tmp_path_factory.getbasetemp() / "xliff"

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
@@ -157,7 +157,6 @@ def test_a_file_beside_another_may_be_utf_8(tmp_path):
         check_text(tmp_path / "b")
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=6), st.sampled_from([None, *NAMES]))
 def test_any_bytes_are_lines_or_one_error(tmp_path_factory, chunks, encoding):
     path = write(tmp_path_factory.getbasetemp() / "any", b"\n".join(chunks))
@@ -168,7 +167,6 @@ def test_any_bytes_are_lines_or_one_error(tmp_path_factory, chunks, encoding):
         assert "\n" not in str(error)  # noqa: PT017
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(["utf-16", "cp949", "euc-kr", "shift_jis", "gb18030", "windows-1251", "johab"]),
     st.text("가나다라마바사뷁漢字ひらабв abc\n", max_size=200),

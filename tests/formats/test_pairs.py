@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from seq2see.errors import ConfigError, DataError
@@ -295,7 +295,6 @@ def test_cues_agree_with_pysubs2(tmp_path):
 # ---------------------------------------------------------------------------------------------------- properties
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5), st.sampled_from(["", ".gz"]))
 @example([("\r", "\x85\u2028")], "")
 def test_tsv_round_trip(folder, pairs, packed):
@@ -304,14 +303,12 @@ def test_tsv_round_trip(folder, pairs, packed):
     assert [p.source for p in read_pairs(path)] == [unicodedata.normalize("NFC", s) for s, _ in pairs]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(plain, plain), min_size=1, max_size=5), st.sampled_from(["\n", "\r\n"]))
 def test_plain_round_trip(folder, pairs, end):
     files = [write(folder / name, "".join(pair[side] + end for pair in pairs)) for side, name in enumerate("ab")]
     assert list(read_pairs(files, form="none")) == [Pair(s, t, i) for i, (s, t) in enumerate(pairs, 1)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5), st.sampled_from(["\n", "\r\n"]))
 def test_csv_round_trip(folder, pairs, end):
     assume({"source", "target"} - {text.strip().lower() for text in pairs[0]})
@@ -321,7 +318,6 @@ def test_csv_round_trip(folder, pairs, end):
     assert [(p.source, p.target) for p in read_pairs(path, form="none")] == pairs
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5), st.booleans())
 def test_jsonl_round_trip(folder, pairs, escaped):
     rows = [json.dumps({"target": t, "source": s}, ensure_ascii=escaped) + "\n" for s, t in pairs]
@@ -350,7 +346,6 @@ def damaged(draw, samples: dict[str, bytes]):
     return name, draw(st.sampled_from([data, draw(st.binary(max_size=64))]))
 
 
-@settings(max_examples=200, deadline=None)
 @given(damaged(GOOD))
 def test_no_bytes_raise_anything_but_a_data_error(folder, file):
     name, data = file

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2see.formats.documents.placeholders import faithful, has_words, missing, placeholders, repaired, spans
@@ -135,7 +135,6 @@ pieces = st.sampled_from(ROUGH.split() + SPACED)
 texts = st.one_of(st.lists(pieces, max_size=14).map("".join), st.text(max_size=30))
 
 
-@settings(max_examples=250, deadline=None)
 @given(texts, texts)
 @example("%d", "%")
 @example("{0}", "{")
@@ -149,7 +148,6 @@ def test_repaired_holds_exactly_the_placeholders_of_the_source(source, translati
     assert repaired(source, result) == result
 
 
-@settings(max_examples=100, deadline=None)
 @given(texts, texts, st.integers(0, 2**32))
 def test_with_any_alignment_too(source, translation, seed):
     generator = random.Random(seed)
@@ -157,7 +155,6 @@ def test_with_any_alignment_too(source, translation, seed):
     assert Counter(placeholders(result)) == Counter(placeholders(source))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(["사과", "달", "나무", "x1", "."]), min_size=1, max_size=8), texts)
 def test_words_are_never_broken_or_lost(words, source):
     result = repaired(source, " ".join(words))
@@ -169,7 +166,6 @@ def test_words_are_never_broken_or_lost(words, source):
     assert all(part.strip(".") in {*words, ""} for piece in outside for part in piece.split())
 
 
-@settings(max_examples=80, deadline=None)
 @given(texts)
 def test_spans_are_in_order_and_never_overlap(text):
     places = list(spans(text))

@@ -8,10 +8,20 @@ from fuzzing.harness import Harness
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("soundfile")
+pytest.importorskip("sentencepiece")
 
 # How many seeds there are: of those that take long fewer. The first part of them is tried by `make test`, and of those
 # named here more: most folders of theirs are refused, and some have to be accepted.
-SEEDS = {"run": 200, "resume": 15, "resume-forged": 10, "voice": 60, "engine-onnx": 40, "engine-int8": 40}
+SEEDS = {
+    "run": 200,
+    "marian": 150,
+    "resume": 15,
+    "resume-forged": 10,
+    "voice": 60,
+    "engine-onnx": 40,
+    "engine-int8": 40,
+}
+ELSEWHERE = {"engine-onnx", "engine-int8"}  # exporting takes long: the first by engines/test_hostile_engines.py
 PARTS = pytest.mark.parametrize("part", ["first", pytest.param("rest", marks=pytest.mark.slow)])
 HARDLY_REFUSED = {"store"}  # built anew
 
@@ -24,8 +34,8 @@ def harness() -> Iterator[Harness]:
 
 @PARTS
 @pytest.mark.parametrize(
-    "name",  # engine-int8 is read by the code that reads engine-onnx
-    [pytest.param(name, marks=pytest.mark.slow if name == "engine-int8" else []) for name in names("folders")],
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in ELSEWHERE else []) for name in names("folders")],
 )
 def test_folders_are_refused_with_our_own_errors(harness: Harness, name: str, part: str) -> None:
     count = SEEDS.get(name, 90)

@@ -38,6 +38,7 @@ ROOMS = (
     "engines",
     "speech",
     "session",
+    "doors",
     "demo",
     "learn",
     "serve",

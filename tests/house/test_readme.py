@@ -12,7 +12,8 @@ import torch
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "seq2see"
 HOUSE = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
-ATTENTION = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
+ATTENTION_PAGES = ("attention.md", "attention.ko.md")
+ATTENTION, ATTENTION_KO = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ATTENTION_PAGES)
 DOCUMENTS = [
     path
     for path in (
@@ -24,7 +25,10 @@ DOCUMENTS = [
     if path.exists()
 ]
 # Blocks marked `python` are examples, and the block behind each shows what it prints; in attention.md they are quotes.
-EXAMPLES = (ROOT / "README.md", *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "attention.md"))
+EXAMPLES = (
+    ROOT / "README.md",
+    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in ATTENTION_PAGES),
+)
 
 TREE = re.compile(r"<!-- tree -->\n```\n(.*?)\n```", re.DOTALL)
 QUOTE = re.compile(r"<!-- quote: (\S+) -->\n```python\n(.*?)\n```", re.DOTALL)
@@ -119,11 +123,23 @@ def test_examples_print_what_the_documents_show(code: str, output: str) -> None:
     assert printed(code) == output
 
 
-def test_every_python_block_of_the_attention_page_is_a_marked_quote() -> None:
-    assert ATTENTION.count("```python") == len(QUOTE.findall(ATTENTION)) > 0
+@pytest.mark.parametrize("page", [ATTENTION, ATTENTION_KO], ids=ATTENTION_PAGES)
+def test_every_python_block_of_the_attention_page_is_a_marked_quote(page: str) -> None:
+    assert page.count("```python") == len(QUOTE.findall(page)) > 0
 
 
-@pytest.mark.parametrize(("file", "quote"), QUOTE.findall(ATTENTION))
+def test_the_korean_page_has_the_same_formulas_quotes_pictures_and_sections() -> None:
+    formula = re.compile(r"^\$\$.*?\$\$$", re.DOTALL | re.MULTILINE)
+    picture = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+    level = re.compile(r"^#+ ", re.MULTILINE)
+    figure = re.compile(r"\d[\d,]*\d{3}(?!\d)|(?<![\d.])0\.\d{3}(?!\d)")
+    for kind in (formula, QUOTE, picture, level):
+        assert kind.findall(ATTENTION_KO) == kind.findall(ATTENTION)
+    assert sorted(figure.findall(ATTENTION_KO)) == sorted(figure.findall(ATTENTION))
+    assert len(re.findall(r"[가-힣]", ATTENTION_KO)) > 5_000
+
+
+@pytest.mark.parametrize(("file", "quote"), [*QUOTE.findall(ATTENTION), *QUOTE.findall(ATTENTION_KO)])
 def test_quoted_lines_stand_in_the_source(file: str, quote: str) -> None:
     assert occurs(quote, (ROOT / file).read_text(encoding="utf-8")), f"{file} has no longer these lines:\n{quote}"
 

@@ -28,9 +28,13 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PIPED = re.compile(r'(?:echo "(?P<text>.*)" \| )?seq2see (?P<words>.*?)(?: > (?P<file>\S+))?')
 GUIDES = ("train.md", "translate.md", "look.md", "learn.md", "compare.md", "python.md")
-# Work on the repository itself, which this very test is part of; the server, which tests/serve starts.
-ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ")
+# Work on the repository itself, which this very test is part of; the server, which tests/serve starts; folders of other
+# programs, which tests/doors makes.
+ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ", "seq2see import", "seq2see export")
 DEMO = "seq2see demo --out runs/demo"  # what `make demo` runs
+
+
+SMALL_VOICE = ("encoder=16", "bank=2", "decoder=32", "attention_width=16", "postnet=16", "lessons.batch=4")
 
 
 def shortened(words: list[str]) -> list[str]:
@@ -39,6 +43,8 @@ def shortened(words: list[str]) -> list[str]:
         words = [*words, "--set", "training.steps=3", "--set", "training.threads=1"]
         words += [] if {"tacotron", "--from", "--recipe"} & {*words} else ["--size", "tiny"]
         words = [word.replace("builtin:espeak", "builtin:espeak,count=20") for word in words]
+    if "tacotron" in words:
+        words += [word for setting in SMALL_VOICE for word in ("--set", f"model.{setting}")]
     if "--recipe" in words:
         words = [*words, "builtin:dates,count=400"]
     if words[:2] == ["evaluate", "runs/voice"]:

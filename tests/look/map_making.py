@@ -13,10 +13,9 @@ from seq2see.look.map.side import END
 Words = Sequence[Sequence[str]]
 
 
-def relaxed(max_examples: int = 50) -> settings:
+def relaxed() -> settings:
     """How properties are tested here: a loaded machine is no reason to fail."""
-    unhurried = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    return settings(max_examples=max_examples, deadline=None, suppress_health_check=unhurried)
+    return settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 PIECES = ("a", "to", "학생", "입니다", "かな", "漢", "é", "😀", "🚀", "$x_1$", "\\", "#", "'", ".")

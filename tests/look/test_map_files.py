@@ -19,7 +19,7 @@ PAIR = ([["학생", "입니다"], ["😀"]], [["stu", "dent"], ["."]])
 
 
 @pytest.mark.parametrize("suffix", EXACT)
-@relaxed(25)
+@relaxed()
 @given(attention=maps(), how=st.sampled_from(["as it is", "words", "hidden", "mean"]))
 def test_what_is_read_is_what_was_written(tmp_path: Path, suffix: str, attention: AttentionMap, how: str) -> None:
     changed = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browsing import FOREIGN, SCRIPTS, Watched, chromium, opened, spent, written
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
@@ -100,7 +100,6 @@ def unpacked(attention: AttentionMap) -> np.ndarray:
 
 
 @given(st.integers(0, 10_000), st.floats(-5, 12), st.floats(0.1, 6))
-@settings(deadline=None, max_examples=60)
 def test_bytes_are_within_a_step_for_pieces_and_for_words(seed: int, sink: float, sharpness: float) -> None:
     scores = np.random.default_rng(seed).normal(0, sharpness, (2, 2, len(TARGET), len(SOURCE)))
     scores[..., -1] += sink

@@ -26,7 +26,7 @@ from seq2see.look.explain.walkthrough import explain
 from seq2see.look.intervene.posterior import posterior_looks
 from seq2see.look.intervene.whatif import Ablate, Force, Scale, what_if
 from seq2see.models import AttentionLayer, Look, Model, ModelConfig, StepDescription
-from seq2see.models.base import Decoder, Encoded, Encoder, Vocabulary, mean_weights
+from seq2see.models.base import Decoder, Encoded, Encoder, Place, Vocabulary, mean_weights
 from seq2see.search import Covered, SearchConfig, covering, greedy, length_limits, search, seen
 from seq2see.text import Tokenizer, TokenizerConfig
 from seq2see.vocabulary import EOS
@@ -132,11 +132,11 @@ class HopsDecoder(Decoder[HopsMemory, HopsState]):
         return (AttentionLayer("decoder", 0, self.own), *hops)
 
     def describe_step(
-        self, tokens: Tensor, memory: HopsMemory, state: HopsState, context: Tensor | None
+        self, tokens: Tensor, memory: HopsMemory, state: HopsState, place: Place | None
     ) -> StepDescription:
         word = Quantity("word", "word vector of the last piece", array(self.words(tokens)[0]))
         count = Quantity("read", "pieces read before it", np.array(state.words.size(1)))
-        return StepDescription((Formula("words", "the words read so far", "", (word, count), ()),), cells_first=True)
+        return StepDescription((Formula("words", "the words read so far", "", (word, count), ()),))
 
     def _hops(self) -> list[Mechanism]:
         return [hop for hop in self.hops.values() if isinstance(hop, Mechanism)]
@@ -251,7 +251,7 @@ def test_a_walkthrough_with_the_models_numbers(
     assert attention is not None
     weights = {(look.kind, look.layer): look.weights for look in model.look(BATCH)}[kind, layer]
     np.testing.assert_allclose(attention.weights, weights[0, head, step - 1].numpy())
-    assert (walk.family, walk.cells_first, walk.cells[0].parts[1].value) == ("hops", True, step - 1)
+    assert (walk.family, walk.after, walk.before[0].parts[1].value) == ("hops", (), step - 1)
     np.testing.assert_allclose(walk.features, model(BATCH).features[0, step - 1].numpy())
     if kind == "cross":
         assert attention.score.name == ("negative distance", "additive")[layer]

@@ -6,7 +6,7 @@ from math import isclose
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -42,7 +42,6 @@ CONFIGS = st.builds(
 
 
 @given(CONFIGS, st.integers(4, 10), st.floats(-3, 3))
-@settings(deadline=None, max_examples=60)
 def test_every_candidate_is_there_under_what_it_continues(config: SearchConfig, limit: int, ending: float) -> None:
     config = SearchConfig.model_validate(config.model_dump() | {"nbest": config.beam})
     result = searched(config, limit, ending=ending)

@@ -110,15 +110,17 @@ def test_a_source_that_is_not_looked_at_does_not_matter(variant: str) -> None:
 @LOOKING
 def test_one_head_off_adds_nothing_of_its_own(variant: str) -> None:
     model = model_of(variant)
+    unchanged = model(BATCH).logits
     for (kind, layer), attention in attentions(model).items():
         for head in range(attention.heads):
             changed = what_if(model, [Ablate(kind, layer, head)])
+            logits = changed(BATCH).logits
             looks = {(look.kind, look.layer): look.weights for look in changed.look(BATCH)}
             assert not looks[kind, layer][:, head].any()
             others = [number for number in range(attention.heads) if number != head]
             assert all(looks[kind, layer][:, number].any() for number in others)
-            assert (changed(BATCH).logits - model(BATCH).logits).abs().max() > 1e-9, (kind, layer, head)
-            close(stepped(changed, BATCH), changed(BATCH).logits)
+            assert (logits - unchanged).abs().max() > 1e-9, (kind, layer, head)
+            close(stepped(changed, BATCH), logits)
 
 
 def test_a_head_that_is_off_leaves_the_others_and_the_bias() -> None:

@@ -152,7 +152,7 @@ def test_with_gold_the_head_with_the_lowest_error_wins() -> None:
     np.testing.assert_allclose(head_errors([attention], [gold]), [[2 / 3, 0], [2 / 3, 2 / 3]])
 
 
-@relaxed(30)
+@relaxed()
 @given(st.lists(maps(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_errors_of_heads_are_those_of_their_alignments(many: list[AttentionMap], random: Random) -> None:
     shape = many[0].weights.shape[:2]
@@ -179,7 +179,7 @@ def test_without_gold_the_two_directions_have_to_agree() -> None:
     np.testing.assert_allclose(head_errors([forward], reverse_maps=[backward])[1, 0], 2 / 3)
 
 
-@relaxed(30)
+@relaxed()
 @given(maps(), st.integers(0, 99))
 def test_agreement_is_with_the_nearest_head_of_the_other_direction(attention: AttentionMap, seed: int) -> None:
     words = ([[word] for word in attention.target.word_texts], [[word] for word in attention.source.word_texts])

@@ -270,3 +270,23 @@ def test_the_transformers_own_encoder_shares_its_settings():
     own = config.own_encoder()
     assert (own.width, own.kv_heads, own.positions, own.layers) == (config.width, 2, "alibi", 5)
     assert tiny("transformer").config.own_encoder().layers == tiny("transformer").config.layers
+
+
+def test_a_configuration_saved_before_scores_were_scaled_gives_the_same_numbers() -> None:
+    """New models divide `general` by sqrt(d); a saved configuration that does not know of it does not."""
+    torch.manual_seed(0)
+    words = {"source_vocabulary": 20, "target_vocabulary": 20}
+    new = configure("luong", "tiny", **words, settings={})
+    saved = new.model_dump(mode="json")
+    assert saved["attention"].pop("scaled") is True
+    fresh, old = from_config(new).eval(), from_config(load_config(saved)).eval()
+    old.load_state_dict(fresh.state_dict())  # the same parameters
+    query, keys = torch.randn(1, 2, 128), torch.randn(1, 3, 128)
+    scores = {}
+    for name, model in (("new", fresh), ("old", old)):
+        general = model.decoder.attention
+        scores[name] = general.score(query[None], general.prepare(keys).keys)
+    bilinear = fresh.decoder.attention.bilinear.weight[0]
+    torch.testing.assert_close(scores["old"][0], query @ (keys @ bilinear.T).transpose(1, 2))
+    torch.testing.assert_close(scores["new"], scores["old"] / 128**0.5)
+    assert configure("luong", "paper", **words, settings={}).attention.scaled is False

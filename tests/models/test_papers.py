@@ -91,10 +91,15 @@ def test_maxout_takes_the_larger_of_each_pair():
 # ---------------------------------------------------------------------------------------------------------- Luong 2015
 
 
+@pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("feeding", [True, False])
-def test_luongs_equations(feeding: bool):
-    """Sections 3 and 3.3: s_t first, then c_t by the general score, h~_t = tanh(W [c_t; s_t]), fed to the next step."""
-    model, pairs = small("luong", **CELLS, input_feeding=feeding), batch()
+def test_luongs_equations(feeding: bool, scaled: bool):
+    """Sections 3 and 3.3: s_t first, then c_t by the general score, h~_t = tanh(W [c_t; s_t]), fed to the next step.
+
+    Our default divides the score by the root of the width, which the paper does not.
+    """
+    attention = {} if scaled else {"attention": {"scaled": False}}
+    model, pairs = small("luong", **CELLS, **attention, input_feeding=feeding), batch()
     decoder = model.decoder
     encoded, _ = model.encoder(pairs.source, pairs.source_mask)
     h, words = encoded.keys, decoder.embedding(pairs.target_in)
@@ -106,6 +111,7 @@ def test_luongs_equations(feeding: bool):
         entering = torch.cat([words[:, step], joined], dim=-1) if feeding else words[:, step]
         state, cell = torch.lstm_cell(entering, (state, cell), *decoder.stack.cells[0].weights())
         scores = torch.einsum("bq,qk,bsk->bs", state, bilinear, h)
+        scores = scores / math.sqrt(state.size(1)) if scaled else scores
         weights = scores.masked_fill(~pairs.source_mask.squeeze(1), -math.inf).softmax(dim=-1)
         context = (weights.unsqueeze(-1) * h).sum(dim=1)
         joined = torch.tanh(torch.cat([context, state], dim=-1) @ decoder.join.weight.T)
@@ -494,6 +500,46 @@ def test_the_encoder_equals_torchs(norm_first: bool):
     got, _ = encoder(pairs.source, pairs.source_mask)
     real = pairs.source_mask.squeeze(1)
     close(got.keys[real], expected[real])
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_decoder_equals_torchs(norm_first: bool, activation: str):
+    """nn.TransformerDecoder over the same keys, with the same parameters, causal and with padding."""
+    model, pairs = small("transformer", **BLOCK, norm_first=norm_first, activation=activation), batch()
+    decoder = model.decoder
+    layer = nn.TransformerDecoderLayer(
+        8, 2, 12, 0.0, activation, batch_first=True, norm_first=norm_first, dtype=torch.float64
+    )
+    top = nn.LayerNorm(8, dtype=torch.float64) if norm_first else None
+    other = nn.TransformerDecoder(layer, 2, top)
+    for theirs, ours in zip(other.layers, decoder.blocks, strict=True):
+        assert isinstance(ours, DecoderBlock)
+        named: dict[str, Tensor] = {}
+        for name, heads in (("self_attn", ours.attention), ("multihead_attn", ours.cross)):
+            projections = (heads.query_projection, heads.key_projection, heads.value_projection)
+            named[f"{name}.in_proj_weight"] = torch.cat([each.weight for each in projections])
+            named[f"{name}.in_proj_bias"] = torch.cat([each.bias for each in projections])
+            named[f"{name}.out_proj.weight"] = heads.output_projection.weight
+            named[f"{name}.out_proj.bias"] = heads.output_projection.bias
+        maps = {"linear1": ours.feed_forward.widen, "linear2": ours.feed_forward.narrow}
+        residuals = (ours.attention_residual, ours.cross_residual, ours.feed_forward_residual)
+        maps |= {f"norm{number}": residual.norm for number, residual in enumerate(residuals, start=1)}
+        named |= {f"{name}.{key}": value for name, part in maps.items() for key, value in part.state_dict().items()}
+        theirs.load_state_dict(named)
+    if norm_first:
+        other.norm.load_state_dict(decoder.norm.state_dict())
+    encoded, _ = model.encoder(pairs.source, pairs.source_mask)
+    length = pairs.target_in.size(1)
+    expected = other(
+        decoder.embedding(pairs.target_in),
+        encoded.keys,
+        tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
+        memory_key_padding_mask=~pairs.source_mask.squeeze(1),
+    )
+    got, _ = decoder(pairs.target_in, decoder.memorise(encoded))
+    real = pairs.target_mask.squeeze(1) if pairs.target_mask.dim() == 3 else pairs.target_mask
+    close(got[real], expected[real])
 
 
 def test_vectors_are_scaled_and_placed():

@@ -67,7 +67,7 @@ def test_scores_are_those_of_teacher_forcing(family: str, dtype: torch.dtype):
 
 
 @PENALTIES
-@pytest.mark.parametrize(("beam", "nbest"), [(2, 1), (3, 3), (5, 2)])
+@pytest.mark.parametrize(("beam", "nbest"), [pytest.param(2, 1, marks=pytest.mark.slow), (3, 3), (5, 2)])
 def test_the_stop_rule_of_the_general_loop_changes_nothing(
     penalty: str, beam: int, nbest: int, monkeypatch: pytest.MonkeyPatch
 ):

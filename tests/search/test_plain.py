@@ -12,10 +12,15 @@ from seq2see.search import Hypothesis, Result, SearchConfig, beams, loop, plain,
 from seq2see.search.candidates import best, highest
 from seq2see.vocabulary import BOS, EOS, PAD
 
-PENALTIES = pytest.mark.parametrize("penalty", ["none", "gnmt", "average"])
-WIDTHS = pytest.mark.parametrize(
-    ("beam", "nbest"),
-    [(1, 1), *(pytest.param(*width, marks=pytest.mark.slow) for width in ((2, 1), (3, 3))), (5, 2), (7, 7)],
+PENALTIES = ("none", "gnmt", "average")
+# Each penalty with a beam of five, and each width; every pair of them in `make test-slow`.
+TRIED = {("none", 1), *((penalty, 5) for penalty in PENALTIES), ("gnmt", 7)}
+CROSSED = pytest.mark.parametrize(
+    ("penalty", "beam", "nbest"),
+    [
+        pytest.param(penalty, beam, nbest, marks=[] if (penalty, beam) in TRIED else pytest.mark.slow)
+        for penalty, (beam, nbest) in product(PENALTIES, ((1, 1), (2, 1), (3, 3), (5, 2), (7, 7)))
+    ],
 )
 MODELS = [Cheap(words, sharpness, ending) for words, sharpness, ending in product((9, 200), (0.0, 2.0), (-2, 0, 3))]
 COUNT = 20
@@ -26,8 +31,7 @@ def hypotheses(results: list[Result]) -> list[list[Hypothesis]]:
     return [result.hypotheses for result in results]
 
 
-@PENALTIES
-@WIDTHS
+@CROSSED
 def test_both_ways_are_the_same_to_the_last_bit(penalty: str, beam: int, nbest: int):
     """With a sharpness of 0 all tokens are alike, and only the order of equal ones decides."""
     config = SearchConfig(beam=beam, nbest=nbest, length_penalty=penalty, alpha=0.9)
@@ -36,8 +40,7 @@ def test_both_ways_are_the_same_to_the_last_bit(penalty: str, beam: int, nbest: 
         assert hypotheses(fast) == hypotheses(slow)
 
 
-@PENALTIES
-@WIDTHS
+@CROSSED
 def test_the_stop_rule_changes_nothing(penalty: str, beam: int, nbest: int, monkeypatch: pytest.MonkeyPatch):
     """The general loop without its stop rule goes to the limit with everything in the beam."""
     config = SearchConfig(beam=beam, nbest=nbest, length_penalty=penalty, alpha=1.0)
@@ -63,7 +66,9 @@ def test_both_ways_are_the_same_for_every_family(family: str):
 
 def test_which_way_is_taken(monkeypatch: pytest.MonkeyPatch):
     taken = []
-    monkeypatch.setattr(loop, "beam_search", lambda *given: taken.append(1) or plain.beam_search(*given))
+    for name in ("beam_search", "greedy_search"):
+        search = getattr(plain, name)
+        monkeypatch.setattr(loop, name, lambda *given, search=search: taken.append(1) or search(*given))
     ruled = [{"record": True}, {"prefix": [[4]]}, {"required": [[[4]]]}, {"forbidden": [[[4]]]}]
     for more in ruled:
         Cheap(9).run([0.1], SearchConfig(beam=2), **more)
@@ -100,7 +105,7 @@ def rows_of(cheap: Cheap, config: SearchConfig, count: int, limit: int) -> list[
     return steps
 
 
-@PENALTIES
+@pytest.mark.parametrize("penalty", PENALTIES)
 def test_rows_are_made_when_needed_and_leave_when_not(penalty: str):
     config = SearchConfig(beam=4, length_penalty=penalty)
     steps = rows_of(Cheap(12, ending=1.0), config, 20, 50)

@@ -28,7 +28,7 @@ def every(results):
 
 
 @EACH
-@pytest.mark.parametrize("limit", [7, 8, 15])
+@pytest.mark.parametrize("limit", [7, pytest.param(8, marks=pytest.mark.slow), 15])
 def test_required_phrases_are_said(settings: dict, limit: int):
     phrases = [[[5, 6]], [[4]], [[7, 8, 9], [10, 4, 7]], [[5, 5, 6], [6]], [[5, 6, 5, 7]], [], [[3, 3], [3, 4]]]
     required = [phrases[place % len(phrases)] for place in range(35)]

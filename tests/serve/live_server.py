@@ -13,7 +13,8 @@ import httpx2
 from stand_in_host import EN_ES, KO_EN, make_host
 
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.server import bind, make_server
+from seq2see.serve.listening import bind
+from seq2see.serve.server import make_server
 from seq2see.serve.workers.pool import Pool
 
 CONFIG = ServerConfig((KO_EN, EN_ES), metrics=True)
@@ -48,7 +49,9 @@ def live_server(
     thread.start()
     client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
     try:
-        wait_until(lambda: server.started and client.get("/ready").status_code == 200)
+        wait_until(
+            lambda: server.started and client.get("/ready").status_code == 200, 300
+        )  # torch takes its time under load
         yield LiveServer(port, pool, client)
     finally:
         client.close()

@@ -81,7 +81,8 @@ def broken_host() -> UpperCase:
 def main() -> None:
     """A server of its own with stand-ins: for signals, which only a process of its own can get."""
     from seq2see.serve.configuration import ServerConfig
-    from seq2see.serve.server import bind, run_server
+    from seq2see.serve.listening import bind
+    from seq2see.serve.server import run_server
     from seq2see.serve.workers.pool import Pool
 
     parser = argparse.ArgumentParser()

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 import torch
 from live_server import LiveServer, live_server
-from small_runs import SOURCES, TEXTS, tone
+from small_runs import SOURCES, TEXTS, audited_models, tone
 
 import seq2see
 from seq2see.runs.config import METRICS, VALIDATION_MAPS
@@ -22,7 +22,6 @@ from seq2see.runs.evaluations import keep_evaluation
 from seq2see.search import SearchConfig
 from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.configuration import ServerConfig
-from seq2see.serve.workers.worker import load_models
 from seq2see.session import Request, Translator
 from seq2see.session.translator import chosen
 
@@ -45,8 +44,9 @@ def live(runs: tuple[ServedRun, ...], folder: Path) -> Iterator[LiveServer]:
     watched.mkdir(parents=True)
     (watched / "config.json").write_text('{"version": 1, "model": {"family": "luong"}}')
     config = ServerConfig(runs, watch=(folder / "watched",))
-    with live_server(config, partial(load_models, runs, "torch"), workers=2) as server:
+    with live_server(config, partial(audited_models, runs, "torch"), workers=2) as server:
         yield server
+        assert server.pool.figures.restarts == 0  # no model process asked another machine anything
 
 
 @pytest.fixture(scope="module")

@@ -132,6 +132,20 @@ def test_numbers_that_json_lacks_are_null(run: Path) -> None:
     json.dumps(answer, allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("training", "planned"),
+    [
+        ({"steps": 500, "time_limit": None}, {"steps": 500, "seconds": None}),
+        ({"time_limit": 1800.0}, {"steps": None, "seconds": 1800.0}),
+        ({"steps": "x", "time_limit": float("nan")}, {"steps": None, "seconds": None}),
+        ([], {"steps": None, "seconds": None}),
+    ],
+)
+def test_when_training_ends_is_told_as_far_as_its_settings_say(run: Path, training: Any, planned: Any) -> None:
+    (run / "config.json").write_text(json.dumps({"model": {"family": "rnn"}, "training": training}))
+    assert metrics_answer(run, 0, None, 10)["planned"] == planned
+
+
 def test_states_follow_a_run_and_its_resume(run: Path) -> None:
     states = RunStates()
     assert states.state(run).step == 0  # type: ignore[union-attr]
@@ -160,6 +174,10 @@ def test_runs_below_a_watched_folder_are_found_by_their_paths(tmp_path: Path, ru
     found = watched_runs([tmp_path / "runs", tmp_path / "nowhere"])
     assert found == {"a": run, "b/c": tmp_path / "runs" / "b" / "c"}
     assert watched_runs([run]) == {"a": run}
+    other = make_folder(tmp_path / "others" / "a")
+    both = [tmp_path / "runs", tmp_path / "others"]
+    assert watched_runs(both, {"a": run}) == {"b/c": tmp_path / "runs" / "b" / "c", "others/a": other}
+    assert watched_runs(both)["others/a"] == other
 
 
 def test_maps_are_served_as_training_packed_them(run: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.search import SearchConfig
+from seq2see.session import bulk
 from seq2see.session.bulk import _chunks, translate_bulk
 from seq2see.session.translation import Request
 
@@ -27,8 +28,10 @@ def test_no_workers_are_too_few() -> None:
         next(translate_bulk([Path("run")], [Request("a")], SearchConfig(), workers=0))
 
 
-def test_what_a_worker_cannot_do_is_said_by_the_first_process(tmp_path: Path) -> None:
-    """It comes through the pipe as one line, and nobody is left behind."""
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_what_a_worker_cannot_do_is_said_by_the_first_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes through the pipe as one line, and nobody is left behind. Forked, it need not import torch again."""
+    monkeypatch.setattr(bulk, "get_context", lambda _: multiprocessing.get_context("fork"))
     before = set(multiprocessing.active_children())
     with pytest.raises(RunError, match="not a run folder"):
         list(translate_bulk([tmp_path], [Request("a")], SearchConfig(), workers=1))

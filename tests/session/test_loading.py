@@ -39,7 +39,10 @@ def unchanged() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(name, marks=[] if name in ("luong", "transformer") else pytest.mark.slow) for name in FAMILIES],
+)
 def test_loading_leaves_the_random_state(family: str, tmp_path: Path, unchanged: None) -> None:
     with torch.random.fork_rng():
         path = make_run(tmp_path / "run", family)

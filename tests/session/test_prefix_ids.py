@@ -19,7 +19,8 @@ from seq2see.session.words import spoken_words
 from seq2see.text import TokenizerConfig
 from seq2see.vocabulary import EOS, UNK
 
-GREEDY, BEAM = SearchConfig(), SearchConfig(beam=4, nbest=4, length_penalty="gnmt")
+# Random models hardly ever end a sentence.
+GREEDY, BEAM = SearchConfig(max_length=24), SearchConfig(beam=4, nbest=4, length_penalty="gnmt")
 FAMILIES = ("rnnsearch", "transformer")
 WORDS = TokenizerConfig(scheme="word", vocabulary=300, byte_fallback=False, min_frequency=1)
 
@@ -98,7 +99,7 @@ def test_prefixes_in_a_batch_are_each_their_own(translator: Translator) -> None:
 
 def test_a_prefix_longer_than_any_translation_leaves_room_behind_it(translator: Translator) -> None:
     prefix = tuple([100, 101] * 100)
-    made = continued(translator, SOURCES[0], prefix, GREEDY)
+    made = continued(translator, SOURCES[0], prefix, SearchConfig())
     assert made.token_ids[:200] == prefix
     assert len(made.token_ids) <= 210
 

@@ -31,8 +31,9 @@ def test_a_string_in_a_translation_out(translator: Translator) -> None:
 
 
 def test_a_list_in_a_list_out_the_same_as_alone(translator: Translator) -> None:
-    together = translator.translate(TEXTS)
-    alone = [translator.translate(text) for text in TEXTS]
+    search = SearchConfig(beam=3, max_length=16)  # random models hardly ever end a sentence
+    together = translator.translate(TEXTS, search=search)
+    alone = [translator.translate(text, search=search) for text in TEXTS]
     assert [one.text for one in together] == [one.text for one in alone]
     assert [one.score for one in together] == pytest.approx([one.score for one in alone], rel=1e-3)
     assert translator.translate([]) == []
@@ -54,7 +55,8 @@ def test_the_score_is_the_forced_score(translator: Translator) -> None:
 
 
 def test_a_prefix_and_phrases_are_kept(translator: Translator) -> None:
-    found = translator.translate(SOURCES, prefix="we", required=["Seoul"], forbidden=["a", "the"])
+    search = SearchConfig(beam=3, max_length=16)
+    found = translator.translate(SOURCES, search=search, prefix="we", required=["Seoul"], forbidden=["a", "the"])
     for one in found:
         assert one.text.startswith("we")
         assert "Seoul" in one.text
@@ -124,7 +126,7 @@ def test_streaming_holds_one_window(translator: Translator) -> None:
             asked += 1
             yield text
 
-    found = translator.translate_all(texts(), SearchConfig(), window=4)  # type: ignore[arg-type]
+    found = translator.translate_all(texts(), SearchConfig(max_length=8), window=4)  # type: ignore[arg-type]
     next(found)
     assert asked == 4
     assert sum(1 for _ in found) == 19

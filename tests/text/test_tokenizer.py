@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -59,7 +59,6 @@ ODD = [
 ]
 HANGUL = st.text(st.characters(min_codepoint=0x1100, max_codepoint=0x11FF) | st.sampled_from("가각힣갂 a"))
 ANY = st.text() | HANGUL | st.text(st.sampled_from("the cats마음학교 \t\n<s>/▁😀é")) | st.sampled_from(ODD)
-FAST = settings(max_examples=40, deadline=None)
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 every_kind = pytest.mark.parametrize(("scheme", "in_jamo"), [(s, j) for s in SCHEMES for j in (False, True)])
 
@@ -95,7 +94,6 @@ def assert_points_at_text(found: Encoding, text: str) -> None:
 
 
 @every_kind
-@FAST
 @given(ANY)
 def test_decode_undoes_encode(scheme: Scheme, in_jamo: bool, text: str) -> None:
     tokenizer = made(scheme, jamo=in_jamo)
@@ -119,7 +117,6 @@ def test_odd_texts(scheme: Scheme, in_jamo: bool, text: str) -> None:
     assert_points_at_text(found, text)
 
 
-@FAST
 @given(HANGUL)
 @example("ᄀ" + "ᅡ" + "ᆨ")
 @example("가" + "ᆨ")
@@ -129,7 +126,6 @@ def test_jamo_round_trip_holds_without_normal_form(text: str) -> None:
 
 
 @every_kind
-@FAST
 @given(st.data())
 def test_any_ids_give_a_text(scheme: Scheme, in_jamo: bool, data: st.DataObject) -> None:
     tokenizer = made(scheme, jamo=in_jamo)
@@ -149,7 +145,6 @@ def test_any_ids_give_a_text(scheme: Scheme, in_jamo: bool, data: st.DataObject)
 
 
 @every_kind
-@FAST
 @given(ANY)
 def test_reading_finds_the_spans_of_encoding(scheme: Scheme, in_jamo: bool, text: str) -> None:
     tokenizer = made(scheme, jamo=in_jamo)
@@ -158,7 +153,6 @@ def test_reading_finds_the_spans_of_encoding(scheme: Scheme, in_jamo: bool, text
 
 
 @pytest.mark.parametrize("scheme", ["char", "word", "bpe", "unigram"])
-@FAST
 @given(ANY)
 def test_without_bytes_the_unknown_is_unk(scheme: Scheme, text: str) -> None:
     tokenizer = made(scheme, byte_fallback=False)
@@ -324,7 +318,6 @@ def test_half_a_surrogate_pair(scheme: Scheme, byte_fallback: bool) -> None:
 # subword dropout
 
 
-@FAST
 @given(ANY, st.integers(0, 9), st.floats(0, 0.95))
 def test_dropout_is_exact_and_reproducible(text: str, seed: int, dropout: float) -> None:
     for tokenizer in (made("bpe"), made("bpe", jamo=True)):
@@ -336,7 +329,6 @@ def test_dropout_is_exact_and_reproducible(text: str, seed: int, dropout: float)
         assert tokenizer.ids_batch(["other", text], dropout=dropout, seed=seed)[1] == found.ids
 
 
-@FAST
 @given(ANY)
 def test_dropout_of_almost_nothing_is_the_plain_cut(text: str) -> None:
     """Our merge loop and the library's agree."""

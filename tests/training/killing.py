@@ -6,6 +6,7 @@ Runs in a process forked from a clean server, so that torch's threads in the tes
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def child(pairs: Path, out: Path, kill_step: int | None, kill_call: int | None, 
     train(pairs, out, resume=(out / "config.json").exists(), voice=Quiet(kill_step))
     if report is not None:
         report.put(power.calls)
+    assert "torch._dynamo" not in sys.modules, "torch's compiler takes as long to import as torch, and nobody needs it"
 
 
 class PowerCut:

@@ -12,13 +12,14 @@ from typing import Any
 import killing
 import pytest
 
+from depth import THOROUGH
 from seq2see import atomic
 from seq2see.runs import checkpoint
 from seq2see.runs.folder import load_run
 
 SERVER = multiprocessing.get_context("forkserver")
 # Not "killing": the server of Python 3.11 does not know the folder of the tests.
-SERVER.set_forkserver_preload(["seq2see.training.run", "seq2see.data.report", "torch._dynamo"])
+SERVER.set_forkserver_preload(["seq2see.training.run", "seq2see.data.report"])
 RESUME_FAULTS = [
     "random numbers not restored",
     "data position lost",
@@ -78,7 +79,7 @@ def test_the_same_seed_gives_the_same_bytes(pairs: Path, straight: Any, tmp_path
     assert result(tmp_path / "run") == straight[0]
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_kill_at_every_io_call_of_saving(every: int, pairs: Path, straight: Any, tmp_path: Path) -> None:
     expected, calls = straight
     assert calls > 40
@@ -94,7 +95,7 @@ def test_kill_at_every_io_call_of_saving(every: int, pairs: Path, straight: Any,
         shutil.rmtree(out)
 
 
-@pytest.mark.parametrize("rounds", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_kill_at_random_steps(rounds: int, pairs: Path, straight: Any, tmp_path: Path) -> None:
     made = random.Random(1)
     for round_ in range(rounds):
@@ -136,6 +137,7 @@ def stopped_at_five(stopped: Path, out: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("damage", ["truncated", "bit flipped", "zero tail", "missing file", "no manifest"])
 @pytest.mark.parametrize("name", checkpoint.FILES)
 def test_damage_is_found_and_the_checkpoint_before_is_used(
@@ -149,8 +151,9 @@ def test_damage_is_found_and_the_checkpoint_before_is_used(
     assert found.path == before
     assert len(passed) == 1
     assert str(newest) in passed[0]
-    assert run(pairs, out)[0] == 0
-    assert result(out) == straight[0]
+    if THOROUGH or damage == "truncated":  # once for each file: from here on it does not matter what was wrong with it
+        assert run(pairs, out)[0] == 0
+        assert result(out) == straight[0]
 
 
 def ruin(path: Path, damage: str) -> None:

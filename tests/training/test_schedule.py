@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,33 @@ def test_warm_up_rises_evenly_to_the_peak(schedule: Any) -> None:
 def test_after_warm_up(schedule: Any, step: int, plateaus: int, expected: float) -> None:
     config = TrainingConfig(learning_rate=PEAK, warmup=4, schedule=schedule, plateau_factor=0.25)
     assert learning_rate(config, step, total=20, plateaus=plateaus) == pytest.approx(expected)
+
+
+def _formula(schedule: str, step: float, peak: float, warmup: int, total: int) -> float:
+    """As the papers write them: Vaswani 2017, section 5.3; Loshchilov & Hutter 2017, equation 5; a line."""
+    lowest = 0.01 * peak
+    progress = min(max((step - warmup) / (total - warmup), 0), 1)
+    after = {
+        "inverse-sqrt": peak * warmup**0.5 * min(step**-0.5, step * warmup**-1.5),
+        "cosine": lowest + 0.5 * (peak - lowest) * (1 + math.cos(progress * math.pi)),
+        "linear": peak + progress * (lowest - peak),
+        "constant": peak,
+    }
+    return after[schedule] if step >= warmup else peak * step / warmup
+
+
+@pytest.mark.parametrize("schedule", ["inverse-sqrt", "cosine", "linear", "constant"])
+@pytest.mark.parametrize(("warmup", "total"), [(1, 7), (4, 20), (100, 1_000)])
+def test_the_whole_curve_is_the_papers(schedule: Any, warmup: int, total: int) -> None:
+    """Every update, and those behind the plan; between two updates as well, since a plan may be remade."""
+    config = TrainingConfig(learning_rate=PEAK, warmup=warmup, schedule=schedule)
+    steps = [step / 2 for step in range(2, 2 * total + 20)]
+    rates = [learning_rate(config, step, total=total, plateaus=0) for step in steps]
+    assert rates == pytest.approx([_formula(schedule, step, PEAK, warmup, total) for step in steps])
+    highest = rates.index(max(rates))
+    assert steps[highest] == warmup
+    assert rates[highest] == pytest.approx(PEAK)
+    assert all(later <= earlier for earlier, later in pairwise(rates[highest:]))
 
 
 def test_matrices_decay_and_biases_do_not() -> None:
@@ -91,7 +119,8 @@ class Scripted:
 
     def validate(self) -> Validation:
         self.weights.append(float(self.model.weight.detach()))
-        return Validation({"loss": next(self.losses)})
+        loss = next(self.losses)
+        return Validation({"loss": loss, "exact": 100.0 if loss < 0.1 else 50.0})
 
 
 class Nobody:
@@ -116,6 +145,12 @@ def test_training_stops_when_validation_no_longer_improves(tmp_path: Path) -> No
 def test_patience_begins_anew_with_every_better_validation(tmp_path: Path) -> None:
     _, ended = trained(tmp_path, [3.0, 3.1, 2.0, 2.1, 1.0, 1.1], patience=2)
     assert (ended.reason, ended.progress.step, ended.progress.best_step) == ("all updates made", 6, 5)
+
+
+def test_outputs_that_are_all_right_end_training_once_it_is_no_luck(tmp_path: Path) -> None:
+    task, ended = trained(tmp_path, [0.09, 0.09, 0.5, 0.08, 0.07, 0.06, 0.01], patience=9)
+    assert (ended.reason, ended.progress.step) == ("every validation output is right", 6)
+    assert float(task.model.weight.detach()) == task.weights[5]
 
 
 def test_a_plateau_is_counted_each_time_its_patience_runs_out(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import seq2see
 from seq2see.look.map.packing import pack
 from seq2see.runs.config import METRICS, VALIDATION_MAPS
+from seq2see.training.translation import spread_places
 from seq2see.training.validation_maps import MOST, ValidationMaps
 
 PAIRS = [
@@ -28,6 +29,8 @@ SETTINGS = {
         "stop_metric": "loss",
     },
 }
+
+SHOWN = [PAIRS[place] for place in spread_places([source for source, _ in PAIRS[:5]], 3)]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -47,16 +50,23 @@ def test_each_validation_keeps_three_sentences(trained: seq2see.Translator) -> N
     validations = [entry for entry in lines(trained.path / METRICS) if "validation" in entry]
     assert [entry["step"] for entry in validations] == [3, 6, 9]
     for entry in validations:
-        assert [sample[:2] for sample in entry["samples"]] == [list(pair) for pair in PAIRS[:3]]
-    said = [trained.translate(source, beam=1).text for source, _ in PAIRS[:3]]
+        assert [sample[:2] for sample in entry["samples"]] == [list(pair) for pair in SHOWN]
+    said = [trained.translate(source, beam=1).text for source, _ in SHOWN]
     best = min(validations, key=lambda entry: entry["validation"]["loss"])
     assert [sample[2] for sample in best["samples"]] == said
+
+
+def test_sentences_differ_and_reach_from_short_to_long() -> None:
+    texts = ["aa", "aa", "aa", "a", "aaaaaa", "aaaa", "aaaaa", "aaa"]
+    assert [texts[place] for place in spread_places(texts, 3)] == ["aa", "aaaa", "aaaaaa"]
+    assert spread_places(["b", "a", "b"], 3) == [0, 1]
+    assert spread_places([], 3) == []
 
 
 def test_each_validation_keeps_the_map_of_the_longest_of_them(trained: seq2see.Translator) -> None:
     kept = lines(trained.path / VALIDATION_MAPS)
     assert [entry["step"] for entry in kept] == [3, 6, 9]
-    source, target = max(PAIRS[:3], key=lambda pair: len(pair[1]))
+    source, target = max(SHOWN, key=lambda pair: len(pair[1]))
     assert {(entry["source"], entry["target"]) for entry in kept} == {(source, target)}
     validations = [entry for entry in lines(trained.path / METRICS) if "validation" in entry]
     best = min(validations, key=lambda entry: entry["validation"]["loss"])

@@ -57,6 +57,7 @@ class Weighing(NamedTuple):
     allowed: Tensor | None  # mask and scope together
     gain: Tensor | None  # of the scope
     weights: Tensor  # (B, H, Tq, Tk)
+    raw_query: Tensor | None = None  # (B, H, Tq, Dq): W_Q x of several heads, before it is normalised and turned
 
 
 Hook = Callable[[Weighing], Tensor]  # returns the weights that are used
@@ -138,6 +139,10 @@ class Attention(nn.Module, ABC):
     def meanings(self, query: str, values: str) -> Meanings:
         """Query, keys and values as the score gets them, if the query is `query` and the values are `values`."""
         return Meanings(query, self.scorer.describe_keys("h_j"), values)
+
+    def describe_query(self, weighing: Weighing, head: int) -> Formula | None:
+        """How one query (Tq = 1) of a head comes from W_Q x; None where that is all, or nothing is projected."""
+        return None
 
     def forward(
         self,
@@ -309,9 +314,12 @@ class Mechanism(Attention):
         offset: int | Tensor = 0,
         history: Tensor | None = None,
         bias: Tensor | None = None,
+        raw_query: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         """The work itself, on (B, H, Tq, Dq): score, mask, normalise, sum. `bias` is added to the scores.
+
+        `raw_query` is for a hook to look at.
 
         The fused kernel is for many queries; for one in each row, a step of decoding, two products are faster.
         NumericError if the scores overflow; but while training, and in a step of decoding, nobody looks at the weights,
@@ -337,7 +345,8 @@ class Mechanism(Attention):
             self._check_finite(weights, query, prepared)
         if self.hook is not None:
             places = masks.positions(query.size(2), offset, query.device)
-            weights = self.hook(Weighing(query, prepared, places, history, bias, scores, allowed, gain, weights))
+            weighing = Weighing(query, prepared, places, history, bias, scores, allowed, gain, weights, raw_query)
+            weights = self.hook(weighing)
         dropped = F.dropout(weights, self.dropout, self.training) if self.dropout else weights
         return torch.matmul(dropped, prepared.values), weights if need_weights else None
 

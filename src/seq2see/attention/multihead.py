@@ -7,7 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from seq2see import masks
-from seq2see.attention.base import DEFAULT_WINDOW, Attention, Hook, Meanings, Mechanism, Prepared, blank_padding
+from seq2see.attention.base import (
+    DEFAULT_WINDOW,
+    Attention,
+    Hook,
+    Meanings,
+    Mechanism,
+    Prepared,
+    Weighing,
+    blank_padding,
+)
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.attention.heads import merge, split
 from seq2see.attention.normalise import Normaliser
 from seq2see.attention.positions import (
@@ -47,6 +57,7 @@ class MultiHead(Attention):
         score: ScoreName = "scaled_dot",
         hidden: int | None = None,
         sharpness: float | None = None,
+        scaled: bool = False,
         positions: PositionName = "none",
         max_length: int = 1024,
         qk_norm: bool = False,
@@ -86,6 +97,7 @@ class MultiHead(Attention):
             head_dim,
             hidden=hidden,
             sharpness=sharpness,
+            scaled=scaled,
             max_length=max_length,
             normaliser=normaliser,
             scope=scope,
@@ -125,7 +137,44 @@ class MultiHead(Attention):
         return copied
 
     def meanings(self, query: str, values: str) -> Meanings:
-        return Meanings(f"W_Q x: {query}", self.mechanism.describe_keys("W_K h_j"), "W_V h_j of this head")
+        asked, looked_at = self._named("W_Q x", "t"), self._named("W_K h_j", "j")
+        return Meanings(f"{asked}: {query}", self.mechanism.describe_keys(looked_at), "W_V h_j of this head")
+
+    def _named(self, projected: str, position: str) -> str:
+        """What QK-norm and rotary positions make of a projection, in signs: R_t RMSNorm(W_Q x)."""
+        named = f"RMSNorm({projected})" if self.query_norm is not None else projected
+        return f"R_{position} {named}" if self.positions == "rotary" else named
+
+    def describe_query(self, weighing: Weighing, head: int) -> Formula | None:
+        raw = weighing.raw_query
+        if raw is None or (self.query_norm is None and self.positions != "rotary"):
+            return None
+        q = raw[0, head, 0]  # (d,)
+        parts = [Quantity("q", "W_Q x, the share of this head", array(q))]
+        code = ["turned = q"]
+        if isinstance(self.query_norm, nn.RMSNorm):
+            eps = torch.finfo(q.dtype).eps if self.query_norm.eps is None else self.query_norm.eps
+            parts.append(Quantity("gain", "of the norm, learned", array(self.query_norm.weight)))
+            parts.append(Quantity("normed", "q at size 1, times the gain", array(self.query_norm(q)), given=False))
+            code = [f"normed = q / np.sqrt((q**2).mean() + {eps!r}) * gain", "turned = normed"]
+        if self.positions == "rotary":
+            parts.append(Quantity("position", "where the query stands, from 0", array(weighing.positions[0, 0])))
+            code += [
+                "half = len(turned) // 2",
+                "angles = position * 10000.0 ** (-np.arange(half) / half)",
+                "first, second = turned[:half], turned[half:]",
+                "cos, sin = np.cos(angles), np.sin(angles)",
+                "turned = np.concatenate([first * cos - second * sin, first * sin + second * cos])",
+            ]
+        turned = Quantity("turned", "the query that is scored", array(weighing.query[0, head, 0]), given=False)
+        how = {
+            (True, True): "QK-norm and rotary positions",
+            (True, False): "QK-norm",
+            (False, True): "rotary positions",
+        }
+        name = how[self.query_norm is not None, self.positions == "rotary"]
+        paper = "Su 2021, 3.2" if self.positions == "rotary" else "after Henry 2020"
+        return Formula(name, f"query = {self._named('q', 't')}", paper, (*parts, turned), tuple(code))
 
     def begin(self, prepared: Prepared) -> Tensor:
         return self.mechanism.begin(prepared)
@@ -173,8 +222,8 @@ class MultiHead(Attention):
         self._check_query(query, prepared)
         places = masks.positions(query.size(1), offset, query.device)
         placed = self.query_positions(query, places)
-        heads = split(self.query_projection(placed), self.heads)
-        heads = heads if self.query_norm is None else self.query_norm(heads)
+        raw = split(self.query_projection(placed), self.heads)
+        heads = raw if self.query_norm is None else self.query_norm(raw)
         heads = rotate(heads, places) if self.positions == "rotary" else heads
         spread = Prepared(self._spread(prepared.keys), self._spread(prepared.values), prepared.mask)
         bias = None
@@ -182,7 +231,13 @@ class MultiHead(Attention):
             bias = self.score_bias(places, torch.arange(spread.keys.size(2), device=query.device)).to(query.dtype)
         hooked = self.mechanism.hook is not None
         context, weights = self.mechanism.attend_heads(
-            heads, spread, offset=offset, history=history, bias=bias, need_weights=need_weights or hooked
+            heads,
+            spread,
+            offset=offset,
+            history=history,
+            bias=bias,
+            raw_query=raw if hooked else None,
+            need_weights=need_weights or hooked,
         )
         if hooked and weights is not None:  # who looks at what may have changed, and is read off the weights
             return self.join_heads(context, weights), weights if need_weights else None

@@ -2,7 +2,7 @@
 
 Dot             s . h_j                              Luong 2015, section 3.1
 ScaledDot       s . h_j / sqrt(d_k)                  Vaswani 2017, section 3.2.1, equation 1
-General         s^T W h_j                            Luong 2015, section 3.1
+General         s^T W h_j, or / sqrt(d_q)            Luong 2015, section 3.1
 Additive        v^T tanh(W_1 s + W_2 h_j)            Bahdanau 2014, appendix A.1.2; Luong's concat
 Cosine          beta cos(s, h_j)                     Graves 2014, section 3.3.1, equations 5 and 6
 Location        (W s)_j                              Luong 2015, section 3.1, equation 8
@@ -110,7 +110,16 @@ class Cosine(Dot):
 
 
 class General(Mechanism):
-    """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, "general"."""
+    """score(s, h_j) = s^T W h_j    Luong 2015, section 3.1, "general"; with `scaled` divided by sqrt(d_q).
+
+    An update of Adam moves every number of W by about the rate, and all of them together move a score by the rate times
+    |s|_1 |h_j|_1, which grows with the product of the widths. Unscaled, a few updates are enough to saturate the
+    softmax before W has learned where to look.
+    """
+
+    def __init__(self, query_dim: int, key_dim: int, *, scaled: bool = False, **options: Unpack[Options]) -> None:
+        super().__init__(query_dim, key_dim, **options)
+        self.scale = 1 / math.sqrt(query_dim) if scaled else 1.0
 
     def make_parameters(self) -> None:
         self.bilinear = HeadLinear(self.heads, self.key_dim, self.query_dim)
@@ -119,16 +128,20 @@ class General(Mechanism):
         return self.bilinear(keys)
 
     def as_dot_product(self, query: Tensor, keys: Tensor) -> tuple[Tensor, float]:
-        return query, 1.0
+        return query, self.scale
 
     def score(self, query: Tensor, keys: Tensor, history: Tensor | None = None) -> Tensor:
-        return torch.matmul(query, keys.transpose(-2, -1))
+        return torch.matmul(query * self.scale if self.scale != 1.0 else query, keys.transpose(-2, -1))
 
     def describe_keys(self, key: str) -> str:
         return f"W {key}"
 
     def describe_score(self, weighing: Weighing, head: int) -> Formula:
-        return Formula("general", "score_j = s . (W h_j)", "Luong 2015, 3.1", (), ("scores = keys @ query",))
+        if self.scale == 1.0:
+            return Formula("general", "score_j = s . (W h_j)", "Luong 2015, 3.1", (), ("scores = keys @ query",))
+        width = Quantity("d_q", "width of the query", np.array(self.query_dim))
+        text, code = "score_j = s . (W h_j) / sqrt(d_q)", ("scores = keys @ query / np.sqrt(d_q)",)
+        return Formula("scaled general", text, "after Luong 2015, 3.1", (width,), code)
 
 
 class Additive(Mechanism):
@@ -315,6 +328,7 @@ class LocationAware(Additive):
         offset: int | Tensor = 0,
         history: Tensor | None = None,
         bias: Tensor | None = None,
+        raw_query: Tensor | None = None,
         need_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         start = self.begin(prepared)
@@ -331,6 +345,7 @@ class LocationAware(Additive):
                 offset=offset + step,
                 history=history,
                 bias=bias if bias is None else bias[..., step : step + 1, :],
+                raw_query=raw_query if raw_query is None else raw_query[:, :, step : step + 1],
                 need_weights=True,
             )
             history = self.remember(history, weights)
@@ -383,12 +398,13 @@ def mechanism(
     sharpness: float | None = None,
     max_length: int = 256,
     cumulative: bool = False,
+    scaled: bool = False,
     **options: Unpack[Options],
 ) -> Mechanism:
     """The mechanism that a configuration names.
 
     `hidden` is for the additive scores, `sharpness` for cosine, `max_length` for location, `cumulative` for
-    location_aware; the others ignore them.
+    location_aware, `scaled` for general; the others ignore them.
     """
     match score:
         case "dot":
@@ -396,7 +412,7 @@ def mechanism(
         case "scaled_dot":
             return ScaledDot(query_dim, key_dim, **options)
         case "general":
-            return General(query_dim, key_dim, **options)
+            return General(query_dim, key_dim, scaled=scaled, **options)
         case "additive":
             return Additive(query_dim, key_dim, hidden=hidden, **options)
         case "cosine":

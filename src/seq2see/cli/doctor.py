@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,8 @@ _NEEDED = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic
 # What each optional part is for, and the packages it is made of.
 _EXTRAS = {
     "plot": ("pictures of attention", ("matplotlib",)),
-    "fast": ("ONNX Runtime", ("onnx", "onnxscript", "onnxruntime")),
+    "fast": ("ONNX Runtime and CTranslate2", ("onnx", "onnxscript", "onnxruntime", "ctranslate2")),
+    "hf": ("models of transformers", ("transformers", "sentencepiece")),
     "speech": ("voices", ("soundfile", "soxr", "pyworld", "pocketsphinx")),
     "tensorboard": ("TensorBoard events", ("tensorboard",)),
 }
@@ -101,6 +101,8 @@ def _mark(good: bool) -> str:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata  # reads mail headers, which takes as long as all verbs together
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

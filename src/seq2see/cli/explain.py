@@ -25,10 +25,11 @@ def explain(
         typer.Option(help="Explain how it would say this.  [default: what it says by itself]", show_default=False),
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="cross, or decoder for the self-attention of a Transformer's decoder.")
+        str,
+        typer.Option(help="cross; decoder for masked self-attention; encoder for how the source piece --step is read."),
     ] = "cross",
     layer: Annotated[
-        int | None, typer.Option(help="From 0.  [default: the last layer that looks at the source]", show_default=False)
+        int | None, typer.Option(help="From 0.  [default: the last one of this kind]", show_default=False)
     ] = None,
     head: Annotated[int | None, typer.Option(help="From 0.  [default: 0]", show_default=False)] = None,
     ablate: Ablate = None,
@@ -50,11 +51,13 @@ def explain(
 ) -> None:
     """Explain one step of a translation in real numbers.
 
-    Query, keys, scores, mask, softmax, weighted sum, gates, the likeliest pieces.
+    Gates, query, keys, scores, mask, softmax, weighted sum, read-out, norms, feed-forward: everything from the
+    word that enters to the probabilities.
 
     \b
     seq2see explain runs/ko-en "나는 학생입니다" --step 3
     seq2see explain runs/ko-en "나는 학생입니다" --target "I am a teacher" --step 4 --json
+    seq2see explain runs/ko-en "나는 학생입니다" --step 2 --kind encoder
     seq2see explain runs/ko-en "나는 학생입니다" --step 3 --numpy > step3.py
     seq2see explain --lesson --language ko
     """
@@ -107,9 +110,9 @@ def _walk(
 
 def _kind(kind: str) -> "WalkKind":
     match kind:
-        case "cross" | "decoder":
+        case "cross" | "decoder" | "encoder":
             return kind
-    raise ConfigError(f"--kind {kind}: expected one of cross, decoder")
+    raise ConfigError(f"--kind {kind}: expected one of cross, decoder, encoder")
 
 
 def _translation(translator: "Translator", text: str, target: str | None) -> "Translation":

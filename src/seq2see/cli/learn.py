@@ -36,6 +36,10 @@ def learn(
         typer.Option("--set", metavar="NAME=VALUE", help="Change a number of the lesson and see.", show_default=False),
     ] = None,
     step_by_step: Annotated[bool, typer.Option("--step-by-step", help="Wait for Enter after each part.")] = False,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Every claim of the lessons as one figure, into docs/evidence.md (or --out)."),
+    ] = False,
 ) -> None:
     """Learn how attention works, from lessons that compute every number they show.
 
@@ -46,8 +50,16 @@ def learn(
     seq2see learn
     seq2see learn dot --set query=4,1
     seq2see learn qkv --ko -o lesson.html
+    seq2see learn --evidence
     """
     language: Language = "ko" if korean else "en"
+    if evidence:
+        if name is not None or korean or set_ or step_by_step:
+            raise ConfigError(
+                "--evidence takes all lessons as they are: no name, --ko, --set or --step-by-step with it"
+            )
+        _write_evidence(out or Path("docs/evidence.md"), quick=quick)
+        return
     if name is None:
         if out is not None or set_ or quick or step_by_step:
             raise ConfigError("name a lesson: seq2see learn NAME; `seq2see learn` lists them")
@@ -64,6 +76,27 @@ def _list(language: "Language") -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     for line in listing(language):
         console.print(line, soft_wrap=True)
+
+
+def _write_evidence(out: Path, *, quick: bool) -> None:
+    from seq2see import atomic
+
+    if out.suffix.lower() != ".md":
+        raise ConfigError(f"{out}: the evidence is a page in Markdown; name it .md")
+    atomic.check_output(out)
+    from seq2see.learn.evidence import evidence
+    from seq2see.learn.workshop import Workshop
+    from seq2see.progress import ProgressDisplay
+
+    with ProgressDisplay() as display:
+        workshop = Workshop(quick=quick, display=display)
+        try:
+            page = evidence(workshop)
+        except KeyboardInterrupt:
+            say(f"stopped; what is trained is kept in {workshop.folder}, and the same command goes on")
+            raise typer.Exit(130) from None
+    atomic.write_file(out, page.encode())
+    say(f"written: {out}")
 
 
 def teach(

@@ -50,6 +50,10 @@ def look(
     rank: Annotated[int, typer.Option(help="The map of the second, third, ... best translation.", min=1)] = 1,
     sample: Sample = False,
     search: Search = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Every layer and head in numbers: entropy, order, share on </s>, coverage."),
+    ] = False,
     tree: Annotated[bool, typer.Option("--tree", help="What the beam considered, kept and dropped.")] = False,
     posterior: Posterior = False,
     occlusion: Annotated[
@@ -122,6 +126,8 @@ def look(
     if posterior and (weighed := translator.posterior(shown)) is not None:
         maps["cross"] = weighed
     _show(translator, shown, maps, view, out=out, as_json=as_json)
+    if summary and out is None and not as_json:
+        _summarise(view.whole(maps[view.kind]))
     if occlusion:
         _occlude(translator, shown)
 
@@ -156,6 +162,10 @@ class View:
 
         layer, head, _ = (best if self.kind == "cross" else None) or best_head([whole])
         return layer, head
+
+    def whole(self, attention: "AttentionMap") -> "AttentionMap":
+        """Every layer and head, at the level that is shown; nothing hidden."""
+        return attention.words() if self.level == "word" else attention
 
     def of(self, whole: "AttentionMap", layer: int | None, head: int | None) -> "AttentionMap":
         shown = whole if layer is None else whole.layer(layer)
@@ -224,8 +234,35 @@ def _show(
     console = Console(highlight=False)
     console.print(f"{translation.text}  ({translation.score:.3f})", markup=False, soft_wrap=True)
     console.print(shown)
+    if shown.weights.shape[:2] == (1, 1):
+        console.print(_in_words(shown), markup=False, soft_wrap=True)
     if translation.tree is not None:
         console.print(translation.tree)
+
+
+def _in_words(shown: "AttentionMap") -> str:
+    """`entropy 0.61 of at most 1.95 nats, order 0.87, 3 % on special tokens, 81 % of the text looked at`."""
+    from math import log
+
+    (line,) = shown.summary()
+    most = log(max(1, len(shown.source)))
+    return (
+        f"entropy {line.entropy:.2f} of at most {most:.2f} nats, order {line.monotonicity:+.2f}, "
+        f"{100 * line.sink_share:.0f} % on special tokens, {100 * line.coverage:.0f} % of the text looked at"
+    )
+
+
+def _summarise(whole: "AttentionMap") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="every head in numbers", title_justify="left", box=None)
+    for column in ("layer", "head", "entropy", "order", "on special", "coverage"):
+        table.add_column(column, justify="right")
+    for line in whole.summary():
+        shares = (f"{100 * share:.0f} %" for share in (line.sink_share, line.coverage))
+        table.add_row(line.layer, line.head, f"{line.entropy:.2f}", f"{line.monotonicity:+.2f}", *shares)
+    Console(highlight=False).print(table)
 
 
 def _write_page(out: Path, translation: "Translation", maps: "tuple[AttentionMap, ...]", opening: "Opening") -> None:

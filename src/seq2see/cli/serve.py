@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from seq2see.serve.api.requests import ServedRun
     from seq2see.serve.configuration import ServerConfig
 
-_ENGINES = ("auto", "torch", "onnx", "int8")
+_ENGINES = ("auto", "torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8")
 
 
 def serve(
@@ -37,8 +37,8 @@ def serve(
     engine: Annotated[
         str,
         typer.Option(
-            help="auto: onnx if it is installed, else torch; onnx: the same from ONNX Runtime; int8: fastest, weights "
-            "rounded to 8 bits."
+            help="auto: onnx if it is installed, else torch; onnx: the same from ONNX Runtime; int8: weights in "
+            "8 bits there; ctranslate2, ctranslate2-int8: fastest, Transformers only."
         ),
     ] = "auto",
     watch: Annotated[
@@ -149,19 +149,17 @@ def serve(
 
 
 def _start(config: "ServerConfig", engine: str, workers: int | None) -> None:
-    try:
-        from seq2see.serve.server import bind, run_server
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("seq2see"):
-            raise
-        raise MissingExtraError("serve", "serve") from None
     from dataclasses import replace
     from functools import partial
+    from importlib.util import find_spec
 
     from seq2see.processes import cores
+    from seq2see.serve.listening import bind
     from seq2see.serve.workers.pool import Pool
     from seq2see.serve.workers.worker import load_models
 
+    if not all(map(find_spec, ("fastapi", "uvicorn", "python_multipart", "py3langid"))):
+        raise MissingExtraError("serve", "serve")
     opened = bind(config.host, config.port)
     config = replace(config, port=opened.getsockname()[1])
     address = f"http://{f'[{config.host}]' if ':' in config.host else config.host}:{config.port}"
@@ -169,7 +167,13 @@ def _start(config: "ServerConfig", engine: str, workers: int | None) -> None:
         say(f"{run.name}: {_languages(run)}")
     say("loading ...")
     pool = Pool(partial(load_models, config.runs, engine), workers or cores())
-    run_server(config, pool, opened, lambda: say(f"{address} is ready; Ctrl-C stops it"))
+    try:
+        pool.begin()
+        from seq2see.serve.server import run_server
+
+        run_server(config, pool, opened, lambda: say(f"{address} is ready; Ctrl-C stops it"))
+    finally:
+        pool.kill()
 
 
 def _languages(run: "ServedRun") -> str:

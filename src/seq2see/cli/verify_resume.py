@@ -114,15 +114,14 @@ def last_line(output: str) -> str:
 
 def _run_and_kill(command: list[str], out: Path, step: int) -> int:
     """Starts training and kills it hard once it has made `step` updates."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     metrics = out / "metrics.jsonl"
     made = 0
-    while process.poll() is None and made < step:
-        time.sleep(0.02)
-        made = metrics.read_text().count('"loss"') if metrics.exists() else 0
-    if process.poll() is not None:
-        error = last_line(process.stderr.read() if process.stderr else "")
-        raise RunError(f"training ended before it could be killed: {error or 'finished'}")
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and made < step:
+            time.sleep(0.02)
+            made = metrics.read_text().count('"loss"') if metrics.exists() else 0
+        if process.poll() is not None:
+            error = last_line(process.stderr.read() if process.stderr else "")
+            raise RunError(f"training ended before it could be killed: {error or 'finished'}")
+        os.kill(process.pid, signal.SIGKILL)
     return made

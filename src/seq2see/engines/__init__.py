@@ -1,6 +1,11 @@
-"""How a trained model runs fast: torch is the reference, ONNX Runtime the engine that is held against it."""
+"""How a trained model runs fast: torch is the reference; ONNX Runtime and CTranslate2 are held against it."""
 
-from seq2see.engines.base import ENGINES, Engine, EngineName
+import os
+
+# ONNX Runtime reports its use to its maker unless it is told otherwise before it is imported. Nothing here phones home.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+from seq2see.engines.base import ENGINES, ChoosingEngine, Engine, EngineName, SearchingEngine
 from seq2see.engines.cache import make_engine
 
-__all__ = ["ENGINES", "Engine", "EngineName", "make_engine"]
+__all__ = ["ENGINES", "ChoosingEngine", "Engine", "EngineName", "SearchingEngine", "make_engine"]

@@ -3,6 +3,8 @@
 RUN/engines/onnx/   encode.onnx  step.onnx  engine.json     engine.json is written last: what the graphs were made from
 RUN/engines/int8/   the same
 
+A CTranslate2 model is made in memory each time: that takes a moment, and nobody could vouch for its file either.
+
 Nobody vouches for engine.json. So graphs that lie there are held against the torch model each time they are loaded, and
 made again if they compute anything else.
 """
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from seq2see import atomic
 from seq2see.engines.base import ENGINES, Engine, EngineName
-from seq2see.engines.graphs import Graphs, export, in_eight_bits, require
+from seq2see.engines.graphs import Graphs, export, in_eight_bits, require, weight_range
 from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
 from seq2see.runs.commit import place_of
 from seq2see.runs.folder import CONFIG, WEIGHTS, Run
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
 FOLDER, MANIFEST = "engines", "engine.json"
-_FORMAT = 1
+_FORMAT = 2
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
 # models that magnify every difference; eight bits at 2 % to 10 %.
@@ -39,6 +41,10 @@ def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine
         raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ENGINES)}")
     if name == "torch":
         return run.model
+    if name in ("ctranslate2", "ctranslate2-int8"):
+        from seq2see.engines.ct2_engine import make_ctranslate2
+
+        return make_ctranslate2(run, "float32" if name == "ctranslate2" else "int8", say)
     require()
     return _cached(run, name, say) or _made(run, name, say)
 
@@ -97,7 +103,8 @@ def _proven(run: Run, name: EngineName, graphs: Graphs) -> "OnnxEngine":
 def _makers(path: Path) -> dict[str, Any]:
     """What the graphs hang on."""
     packages = {package: version(package) for package in ("seq2see", "torch", "onnxscript", "onnxruntime")}
-    return {"format": _FORMAT, **packages, **{name: atomic.digest(place_of(path, name)) for name in (CONFIG, WEIGHTS)}}
+    makers = {"format": _FORMAT, "weight_range": weight_range(), **packages}
+    return {**makers, **{name: atomic.digest(place_of(path, name)) for name in (CONFIG, WEIGHTS)}}
 
 
 def _read(folder: Path, path: Path) -> Graphs | None:

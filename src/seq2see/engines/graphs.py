@@ -1,18 +1,17 @@
 """`encode` and `step` of any family as ONNX graphs, in float32 or with their weights in eight bits.
 
 Batch, source length and steps made are dynamic: each dimension in which two examples differ. Weights in eight bits are
-scaled column by column and use seven of them: without VNNI, processors add two products in 16 bits, which would
-overflow with eight.
+scaled column by column, activations row by row.
 """
 
+import functools
 import logging
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -23,6 +22,7 @@ from seq2see.vocabulary import BOS, EOS
 _DOMAINS = ("", "ai.onnx", "com.microsoft")  # of operators
 _ENDLESS = ("Loop", "SequenceMap")
 _WORTH = 32  # rows and columns of a matrix below which eight bits cost more than they save
+_LEAST = 1e-20  # of a scale: a row of zeros stays one
 _ONE, _OTHER = (3, 5, 3), (4, 7, 4)  # batch, source length, steps made: two examples that differ in all of them
 
 
@@ -40,6 +40,19 @@ class _Encode(nn.Module):
 
     def forward(self, source: Tensor, mask: Tensor) -> Any:
         return self.model.encode(source, mask)
+
+
+class _EncodeAndStart(nn.Module):
+    """`encode`, and behind it the tensors of the first state that hold anything."""
+
+    def __init__(self, model: Model[Any, Any], held: list[bool]) -> None:
+        super().__init__()
+        self.model, self.held = model, held
+
+    def forward(self, source: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        memory = self.model.encode(source, mask)
+        first = zip(leaves(self.model.start(memory)), self.held, strict=True)
+        return (*leaves(memory), *(x for x, held in first if held))
 
 
 class _Step(nn.Module):
@@ -78,6 +91,35 @@ def export(model: Model[Any, Any]) -> Graphs:
     return Graphs(encode, step)
 
 
+class Standalone(NamedTuple):
+    """Graphs that need nothing of ours: where decoding starts is computed by the first of them."""
+
+    graphs: Graphs
+    memory: int  # tensors of the memory
+    state: tuple[
+        tuple[int, ...] | None, ...
+    ]  # None: given by encode; else it begins empty, with this shape (-1: batch)
+
+
+def export_standalone(model: Model[Any, Any]) -> Standalone:
+    """The model as it stands, in float32, for programs of others; inputs and outputs have names."""
+    require()
+    with torch.no_grad(), _quiet():
+        example, other = (example_source(*sizes[:2]) for sizes in (_ONE, _OTHER))
+        memory = model.encode(*example)
+        first = leaves(model.start(memory))
+        held = [x.numel() > 0 for x in first]
+        memories = [f"memory.{number}" for number in range(len(leaves(memory)))]
+        states = [f"state.{number}" for number in range(len(first))]
+        started = [name for name, kept in zip(states, held, strict=True) if kept]
+        names = ["source", "source_mask"], [*memories, *started]
+        encode = _export(_EncodeAndStart(model, held), example, other, names)
+        names = ["token", *memories, *states], ["logits", *(f"next.{name}" for name in states)]
+        step = _export(_Step(model), example_step(model, *_ONE), example_step(model, *_OTHER), names)
+    shapes = tuple(None if kept else (-1, *x.shape[1:]) for x, kept in zip(first, held, strict=True))
+    return Standalone(Graphs(encode, step), len(memories), shapes)
+
+
 def require() -> None:
     try:
         import onnx  # noqa: F401
@@ -102,9 +144,21 @@ def example_step(model: Model[Any, Any], batch: int, length: int, steps: int) ->
     return tokens, memory, state
 
 
-def _export(module: nn.Module, example: tuple[Any, ...], other_example: tuple[Any, ...]) -> bytes:
+def _export(
+    module: nn.Module,
+    example: tuple[Any, ...],
+    other_example: tuple[Any, ...],
+    names: tuple[list[str], list[str]] | None = None,
+) -> bytes:
+    """names: of the inputs and outputs, if anybody but us will read them."""
     program = torch.onnx.export(
-        module.eval(), example, dynamo=True, dynamic_shapes=_dynamic(example, other_example), verbose=False
+        module.eval(),
+        example,
+        dynamo=True,
+        dynamic_shapes=_dynamic(example, other_example),
+        verbose=False,
+        input_names=None if names is None else names[0],
+        output_names=None if names is None else names[1],
     )
     assert program is not None
     content: bytes = program.model_proto.SerializeToString()
@@ -156,29 +210,98 @@ def in_eight_bits(graphs: Graphs) -> Graphs:
 
 
 def _quantised(content: bytes) -> bytes:
+    """Every product with a constant matrix in integers. Activations are scaled row by row: the numbers of a sentence
+    do not depend on its neighbours. What several products read is rounded once."""
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+    from onnx import helper, numpy_helper
 
-    graph = _plain_products(onnx.load_from_string(content))
-    weights = graph.graph.initializer
-    matrices = {weight.name for weight in weights if len(weight.dims) == 2 and min(weight.dims) >= _WORTH}
-    products = [node for node in graph.graph.node if node.op_type == "MatMul"]
-    others = [node.name for node in products if node.input[1] not in matrices]
-    if len(others) == len(products):
+    model = _plain_products(onnx.load_from_string(content))
+    graph = model.graph
+    matrices = {
+        weight.name: weight for weight in graph.initializer if len(weight.dims) == 2 and min(weight.dims) >= _WORTH
+    }
+    constants = {
+        "rows.axes": np.array([-1]),
+        "rows.least": np.array(_LEAST, np.float32),
+        "rows.step": np.array(1 / 127, np.float32),
+        "rows.zero": np.array(128, np.uint8),
+        "rows.one": np.array(1.0, np.float32),
+    }
+    rounded: set[str] = set()  # activations
+    quantised: set[str] = set()  # matrices
+    nodes = []
+    for node in graph.node:
+        if node.op_type != "MatMul" or node.input[1] not in matrices:
+            nodes.append(node)
+            continue
+        x, name = node.input
+        if x not in rounded:  # x / its row's largest, in steps of 1/127
+            rounded.add(x)
+            nodes += [
+                helper.make_node("Abs", [x], [f"{x}.sizes"]),
+                helper.make_node("ReduceMax", [f"{x}.sizes", "rows.axes"], [f"{x}.largest"], keepdims=1),
+                helper.make_node("Max", [f"{x}.largest", "rows.least"], [f"{x}.scale"]),
+                helper.make_node("Div", [x, f"{x}.scale"], [f"{x}.scaled"]),
+                helper.make_node("QuantizeLinear", [f"{x}.scaled", "rows.step", "rows.zero"], [f"{x}.rounded"]),
+            ]
+        if name not in quantised:
+            quantised.add(name)
+            matrix = numpy_helper.to_array(matrices[name])
+            scale = np.maximum(np.abs(matrix).max(axis=0), _LEAST).astype(np.float32) / weight_range()
+            constants |= {
+                f"{name}.int8": np.round(matrix / scale).astype(np.int8),
+                f"{name}.columns": (scale / 127).astype(np.float32),
+            }
+        product, y = f"{node.output[0]}.product", node.output[0]
+        integers = [f"{x}.rounded", f"{name}.int8", "rows.one", f"{name}.columns", "rows.zero"]
+        nodes += [
+            helper.make_node("MatMulIntegerToFloat", integers, [product], domain="com.microsoft"),
+            helper.make_node("Mul", [product, f"{x}.scale"], [y]),
+        ]
+    if not quantised:
         return content
-    with tempfile.TemporaryDirectory() as folder:
-        exported, quantised = Path(folder) / "exported.onnx", Path(folder) / "quantised.onnx"
-        onnx.save(graph, exported)
-        quantize_dynamic(
-            exported,
-            quantised,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            reduce_range=True,
-            op_types_to_quantize=["MatMul"],
-            nodes_to_exclude=others,
-        )
-        return quantised.read_bytes()
+    del graph.node[:]
+    graph.node.extend(nodes)
+    read = _names_read(graph)
+    weights = [weight for weight in graph.initializer if weight.name in read]
+    del graph.initializer[:]
+    graph.initializer.extend([*weights, *(numpy_helper.from_array(value, name) for name, value in constants.items())])
+    if all(opset.domain != "com.microsoft" for opset in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    result: bytes = model.SerializeToString()
+    return result
+
+
+def _names_read(graph: Any) -> set[str]:
+    """What the nodes of a graph and of the graphs within them read, and what it hands out."""
+    names = {name for node in graph.node for name in node.input} | {end.name for end in graph.output}
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
+                names |= _names_read(inner)
+    return names
+
+
+@functools.cache
+def weight_range() -> int:
+    """The largest integer of a weight. Without VNNI, processors add two products in 16 bits, which overflow with eight
+    bits of weight: 127 where this one computes such a product rightly, else 63."""
+    import onnxruntime
+    from onnx import TensorProto, helper
+
+    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
+    ends = [
+        helper.make_tensor_value_info(*end)
+        for end in (("a", TensorProto.UINT8, [1, 64]), ("b", TensorProto.INT8, [64, 64]))
+    ]
+    output = helper.make_tensor_value_info("y", TensorProto.INT32, [1, 64])
+    model = helper.make_model(
+        helper.make_graph([node], "probe", ends, [output]), opset_imports=[helper.make_opsetid("", 18)]
+    )
+    model.ir_version = 10
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    product = session.run(None, {"a": np.full((1, 64), 255, np.uint8), "b": np.full((64, 64), 127, np.int8)})[0]
+    return 127 if (product == 64 * 255 * 127).all() else 63
 
 
 def _plain_products(model: Any) -> Any:

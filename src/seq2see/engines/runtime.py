@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, overload
 import torch
 from torch import Tensor
 
+from seq2see.engines.choosing import OnnxChooser, with_choice
 from seq2see.engines.graphs import Graphs, check_graph, grown, leaves
 from seq2see.errors import ConfigError, RunError
 from seq2see.models import Model
@@ -47,6 +48,7 @@ class OnnxEngine:
         ]
         self.words = probe.logits[0].size(-1)
         self.encoder, self.stepper = session(graphs.encode), session(graphs.step)
+        self.graphs, self.choosing = graphs, dict[bool, Any]()
         tokens, memory, state = torch.empty(0, dtype=torch.long), leaves(probe.memory), leaves(probe.first)
         _check_ends("encode", self.encoder, [tokens, torch.empty(0, dtype=torch.bool)], memory)
         _check_ends("step", self.stepper, [tokens, *memory, *state], [probe.logits[0], *state])
@@ -96,6 +98,12 @@ class OnnxEngine:
                 binding.bind_output(name, "cpu")
         self.stepper.run_with_iobinding(binding)
         return logits, grown(state, after)
+
+    def chooser(self, memory: Any, state: Any, *, beams: bool) -> OnnxChooser:
+        """For plain search: beams, or greedy, whose rows do not change places."""
+        if beams not in self.choosing:  # greedy or beams, seldom both: each has a copy of the weights
+            self.choosing[beams] = session(with_choice(self.graphs.step, gather=beams))
+        return OnnxChooser(self.choosing[beams], memory, state, gather=beams)
 
     def distance(self) -> float:
         """How far the graphs are from the model, as a share of its numbers, in the tensor of the probe where they are

@@ -73,6 +73,13 @@ class Equation:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A picture made of characters, all of one width."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ShellLine:
     """A line for the shell."""
 
@@ -118,7 +125,7 @@ class MapView:
     example: PageExample
 
 
-Block = Wording | Matrix | LessonTable | Equation | ShellLine | Curves | Quote | MapView
+Block = Wording | Matrix | LessonTable | Equation | Drawing | ShellLine | Curves | Quote | MapView
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import ConfigError, nearest
-from seq2see.learn.texts import bottleneck, dot, memory, qkv, scores, when
+from seq2see.learn.texts import (
+    block,
+    bottleneck,
+    convolution,
+    dot,
+    heads,
+    memory,
+    order,
+    qkv,
+    scores,
+    search,
+    style,
+    when,
+)
 from seq2see.learn.wording import Wording
 
 if TYPE_CHECKING:
@@ -31,6 +44,12 @@ CATALOGUE = (
     Outline("scores", scores.TITLE, scores.SUMMARY),
     Outline("when", when.TITLE, when.SUMMARY, trains=True),
     Outline("memory", memory.TITLE, memory.SUMMARY, trains=True),
+    Outline("heads", heads.TITLE, heads.SUMMARY, trains=True),
+    Outline("block", block.TITLE, block.SUMMARY, trains=True),
+    Outline("order", order.TITLE, order.SUMMARY, trains=True),
+    Outline("convolution", convolution.TITLE, convolution.SUMMARY),
+    Outline("search", search.TITLE, search.SUMMARY, trains=True),
+    Outline("style", style.TITLE, style.SUMMARY, trains=True),
 )
 
 
@@ -68,5 +87,29 @@ def load_lesson(name: str) -> "Lesson[Any]":
             from seq2see.learn.lessons.memory import LESSON as MEMORY
 
             return MEMORY
+        case "heads":
+            from seq2see.learn.lessons.heads import LESSON as HEADS
+
+            return HEADS
+        case "block":
+            from seq2see.learn.lessons.block import LESSON as BLOCK
+
+            return BLOCK
+        case "order":
+            from seq2see.learn.lessons.order import LESSON as ORDER
+
+            return ORDER
+        case "convolution":
+            from seq2see.learn.lessons.convolution import LESSON as CONVOLUTION
+
+            return CONVOLUTION
+        case "search":
+            from seq2see.learn.lessons.search import LESSON as SEARCH
+
+            return SEARCH
+        case "style":
+            from seq2see.learn.lessons.style import LESSON as STYLE
+
+            return STYLE
     outline(name)
     raise AssertionError(f"the lesson '{name}' is listed, but not found")

@@ -21,14 +21,14 @@ class LessonSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _numbers(value: Any) -> Any:
+def split_numbers(value: Any) -> Any:
     """`4,1` as the numbers it holds, so that a vector needs no brackets in a shell; one number alone is a vector."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
     return [value] if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Vector = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
+Vector = Annotated[tuple[float, ...], BeforeValidator(split_numbers)]
 """A setting that is written as `--set query=4,1`."""
 
 

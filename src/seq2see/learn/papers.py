@@ -76,3 +76,20 @@ LUONG_2015 = Paper(
     "arXiv 1508.04025",
 )
 VASWANI_2017 = Paper("Vaswani et al.", 2017, "Attention is all you need", "arXiv 1706.03762")
+KALCHBRENNER_2016 = Paper("Kalchbrenner et al.", 2016, "Neural machine translation in linear time", "arXiv 1610.10099")
+DAUPHIN_2017 = Paper(
+    "Dauphin, Fan, Auli, Grangier", 2017, "Language modeling with gated convolutional networks", "arXiv 1612.08083"
+)
+GEHRING_2017 = Paper("Gehring et al.", 2017, "Convolutional sequence to sequence learning", "arXiv 1705.03122")
+HE_2015 = Paper("He, Zhang, Ren, Sun", 2015, "Deep residual learning for image recognition", "arXiv 1512.03385")
+BA_2016 = Paper("Ba, Kiros, Hinton", 2016, "Layer normalization", "arXiv 1607.06450")
+WU_2016 = Paper("Wu et al.", 2016, "Google's neural machine translation system", "arXiv 1609.08144")
+MICHEL_2019 = Paper("Michel, Levy, Neubig", 2019, "Are sixteen heads really better than one?", "arXiv 1905.10650")
+CLARK_2019 = Paper("Clark, Khandelwal, Levy, Manning", 2019, "What does BERT look at?", "arXiv 1906.04341")
+WANG_2017 = Paper("Wang et al.", 2017, "Tacotron: towards end-to-end speech synthesis", "arXiv 1703.10135")
+WANG_2018 = Paper(
+    "Wang et al.",
+    2018,
+    "Style tokens: unsupervised style modeling, control and transfer in end-to-end speech synthesis",
+    "arXiv 1803.09017",
+)

@@ -15,6 +15,7 @@ from seq2see.look.map.alignment import (
     save_best,
 )
 from seq2see.look.map.attention_map import AttentionMap, Kind, Level, attention_map, attention_maps, joined
+from seq2see.look.map.others import from_transformers
 from seq2see.look.map.side import Side
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "attention_maps",
     "best_head",
     "choose_head",
+    "from_transformers",
     "head_errors",
     "joined",
     "load_best",

@@ -83,6 +83,10 @@ class AttentionConfig(Settings):
     sharpness: float | None = Field(
         8.0, gt=0, description="of cosine: where its learned factor starts; none: plain cosine"
     )
+    # Not the default here: a configuration that was saved without it means a model that was trained without it.
+    scaled: bool = Field(
+        False, description="of general: divide scores by the root of the state's width, as new models do"
+    )
     max_length: int = Field(256, ge=1, description="of location: the longest source it can look at")
     cumulative: bool = Field(False, description="of location_aware: look at the sum of all earlier weights as well")
 
@@ -100,6 +104,7 @@ class AttentionConfig(Settings):
                 key_dim,
                 hidden=self.hidden,
                 sharpness=self.sharpness,
+                scaled=self.scaled,
                 max_length=self.max_length,
                 cumulative=self.cumulative,
                 normaliser=self.normaliser,
@@ -113,6 +118,7 @@ class AttentionConfig(Settings):
             score=self.score,
             hidden=self.hidden,
             sharpness=self.sharpness,
+            scaled=self.scaled,
             max_length=self.max_length,
             normaliser=self.normaliser,
             scope=self.scope,
@@ -149,16 +155,14 @@ class AttentionLayer(NamedTuple):
 
 @dataclass(frozen=True)
 class StepDescription:
-    """What a decoder computes in one step besides its attention, as formulas with its own numbers.
+    """What an encoder or decoder computes at one position, as formulas with its own numbers, in the order of computing.
 
-    cells         of a recurrent decoder, lowest layer first
-    cells_first   whether they are computed before the look at the source, else after it
-    instead       what a decoder without attention knows of the source
+    before   up to the attention that is walked through; all of it where there is none
+    after    from its context to what the part hands on
     """
 
-    cells: tuple[Formula, ...] = ()
-    cells_first: bool = False
-    instead: Formula | None = None
+    before: tuple[Formula, ...] = ()
+    after: tuple[Formula, ...] = ()
 
 
 class Encoded(NamedTuple):
@@ -214,6 +218,13 @@ class Encoder(Part):
     def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
         """(B, S), (B, 1, S) -> Encoded, and the looks of its own attention if asked for."""
 
+    def describe_position(self, source: Tensor, mask: Tensor, position: int, layer: int | None) -> StepDescription:
+        """How the key of one position comes to be, for a batch of one, in `eval` mode.
+
+        source (1, S), mask (1, 1, S); layer of the self-attention that is walked through, None without.
+        """
+        return StepDescription()
+
 
 class Decoder(Part, Generic[M, S]):
     """Any decoder: reads Encoded once, then says one position at a time or all of them at once."""
@@ -234,10 +245,10 @@ class Decoder(Part, Generic[M, S]):
         None for the weights if nobody needs them or the decoder has no attention.
         """
 
-    def describe_step(self, tokens: Tensor, memory: M, state: S, context: Tensor | None) -> StepDescription:
-        """The formulas of the step that `step` would make of a batch of one, in `eval` mode.
+    def describe_step(self, tokens: Tensor, memory: M, state: S, place: Place | None) -> StepDescription:
+        """The formulas of the step that `step` would make of a batch of one, in `eval` mode, up to its features.
 
-        tokens (1,); context (1, output_dim) of the cross attention that is walked through, None without.
+        tokens (1,); place of the attention that is walked through, None for a decoder without.
         """
         return StepDescription()
 

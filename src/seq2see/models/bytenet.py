@@ -5,7 +5,7 @@ works on ratio x S + extra columns, an estimate of the target's length (dynamic 
 target runs past them, it goes on from what it has said.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
@@ -16,7 +16,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention.formula import Formula, Quantity, array
-from seq2see.models.base import Decoder, Encoded, Encoder, Look, Model, ModelConfig, StepDescription, Vocabulary
+from seq2see.models.base import (
+    Decoder,
+    Encoded,
+    Encoder,
+    Look,
+    Model,
+    ModelConfig,
+    Place,
+    StepDescription,
+    Vocabulary,
+)
+from seq2see.models.formulas import WORD, layers_formula
 from seq2see.models.layers import Embedding, average, hide, pad_time
 from seq2see.models.names import Size
 
@@ -85,6 +96,19 @@ class Block(nn.Module):
         convolved = F.linear(taps, self.convolution.weight.flatten(1), self.convolution.bias)
         return x + self.widen(F.relu(self.norms[2](convolved))).unsqueeze(1)
 
+    def describe(self, x: Tensor, window: Tensor, after: Tensor, name: str) -> Formula:
+        """(2 d,) at one position, (1, reach + 1, d) what the convolution sees there, (2 d,) what comes of it."""
+        convolved = self.convolution(window.transpose(1, 2))[0, :, 0]
+        parts = (
+            Quantity("x", "what enters", array(x)),
+            Quantity("narrow", "W_1 relu(norm(x)): half as wide", array(self.narrow(F.relu(self.norms[0](x))))),
+            Quantity("convolved", f"{self.kernel} positions, {self.dilation} apart", array(convolved)),
+            Quantity("added", "W_2 relu(norm(convolved))", array(self.widen(F.relu(self.norms[2](convolved))))),
+            Quantity("x_new", "the vector of this position after the block", array(after), given=False),
+        )
+        text = "x' = x + W_2 relu(norm(conv(relu(norm(W_1 relu(norm(x)))))))"
+        return Formula(name, text, "Kalchbrenner 2016, 3.6", parts, ("x_new = x + added",))
+
 
 class ByteNetEncoder(Encoder):
     """Dilated convolutions that see both sides, over as many columns as the target is expected to have."""
@@ -116,14 +140,58 @@ class ByteNetEncoder(Encoder):
         x = pad_time(hide(words, mask), 0, longest - source.size(1))
         beyond = places >= lengths[:, None]
         x = torch.where(beyond.unsqueeze(-1), self.blank, x)
-        for block in self.blocks:
-            assert isinstance(block, Block)
-            left = block.reach // 2
-            # Zeros behind a sentence's own columns: the same that a longer batch would put there.
-            seen = pad_time(hide(block.enter(x), read), left, block.reach - left)
-            x = block.leave(x, seen)
+        for block in self._blocks():
+            x = block.leave(x, self._seen(block, x, read))
         x = hide(x, inside)
         return Encoded(x, x, inside, average(x, inside)), []
+
+    @staticmethod
+    def _seen(block: Block, x: Tensor, read: Tensor) -> Tensor:
+        """(B, columns, 2 d) -> (B, columns + reach, d), with zeros behind a sentence's own columns.
+
+        A longer batch would put the same zeros there.
+        """
+        left = block.reach // 2
+        return pad_time(hide(block.enter(x), read), left, block.reach - left)
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.blocks if isinstance(block, Block)]
+
+    def describe_position(self, source: Tensor, mask: Tensor, position: int, layer: int | None) -> StepDescription:
+        longest = max(self.columns(source.size(1)), source.size(1))
+        x = pad_time(self.embedding(source), 0, longest - source.size(1))
+        beyond = torch.arange(longest, device=source.device) >= source.size(1)
+        x = torch.where(beyond[None, :, None], self.blank, x)
+        word = Quantity("x", "word vector of this piece", array(x[0, position]))
+        columns = Quantity(
+            "columns", "columns that the encoder makes of the source", np.array(self.columns(source.size(1)))
+        )
+        text = "column j starts from word j; the columns behind the last word from a learned blank"
+        start = Formula("column", text, "Kalchbrenner 2016, 3.2", (word, columns), ())
+        read = torch.ones(1, 1, longest, dtype=torch.bool, device=source.device)
+        formulas = _described_blocks(self._blocks(), x, position, lambda block, at: self._seen(block, at, read))
+        return StepDescription((start, *formulas))
+
+
+def _described_blocks(
+    blocks: Sequence[Block], x: Tensor, position: int, seen: Callable[[Block, Tensor], Tensor]
+) -> tuple[Formula, ...]:
+    """(1, T, 2 d) -> the first block in full at one position, then the vector after each of the others.
+
+    `seen` gives what a block's convolution sees of x: (1, T + reach, d).
+    """
+    formulas: list[Formula] = []
+    passed: dict[int, Tensor] = {}
+    for number, block in enumerate(blocks):
+        windows = seen(block, x)
+        after = block.leave(x, windows)
+        if number == 0:
+            window = windows[:, position : position + block.reach + 1]
+            formulas.append(block.describe(x[0, position], window, after[0, position], "block 0"))
+        else:
+            passed[number] = after[0, position]
+        x = after
+    return (*formulas, *layers_formula(passed, "blocks above", unit="block"))
 
 
 class ByteNetMemory(NamedTuple):
@@ -181,8 +249,24 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
         return self._top(x), []
 
     def describe_step(
-        self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState, context: Tensor | None
+        self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState, place: Place | None
     ) -> StepDescription:
+        x = self.embedding(tokens).unsqueeze(1) + self._column(memory, state.position)  # (1, 1, 2 d)
+        formulas = [self._described_column(tokens, memory, state)]
+        windows = dict(zip(self._blocks(), state.windows, strict=True))
+        formulas += _described_blocks(
+            self._blocks(), x, 0, lambda block, at: torch.cat([windows[block], block.enter(at)], dim=1)
+        )
+        for block in self._blocks():
+            x = block.leave_last(x, torch.cat([windows[block], block.enter(x)], dim=1))
+        parts = (
+            Quantity("a", "W relu(norm(x)) + b", array(self.top(F.relu(self.norm(x)))[0, 0])),
+            Quantity("features", "what the vocabulary layer reads", array(self._top(x)[0, 0]), given=False),
+        )
+        read_out = Formula("read-out", "features = relu(a)", "", parts, ("features = np.maximum(a, 0)",))
+        return StepDescription((*formulas, read_out))
+
+    def _described_column(self, tokens: Tensor, memory: ByteNetMemory, state: ByteNetState) -> Formula:
         columns = memory.columns[0]  # (columns, 2 d)
         position = int(state.position[0])
         inside = position < columns.size(0)
@@ -191,7 +275,7 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
         meaning = "the encoder's column at this position" + ("" if inside else ": past the last")
         reach = sum(block.reach for block in self._blocks())
         parts = (
-            Quantity("word", "word vector of the last piece", array(word)),
+            Quantity("word", WORD, array(word)),
             Quantity("column", meaning, array(column)),
             Quantity("x", "what the convolutions start from", array(word + column), given=False),
             Quantity("reach", "positions before this one that they see", np.array(reach)),
@@ -199,7 +283,7 @@ class ByteNetDecoder(Decoder[ByteNetMemory, ByteNetState]):
         )
         text = "no attention: target position t reads encoder column t; x = word + column"
         code = ("x = word + column",)
-        return StepDescription(instead=Formula("column", text, "Kalchbrenner 2016, 3.2", parts, code))
+        return Formula("column", text, "Kalchbrenner 2016, 3.2", parts, code)
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

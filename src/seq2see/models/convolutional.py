@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from seq2see import masks
 from seq2see.attention import Attention, Dot, Prepared
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.attention.positions import LearnedPositions
 from seq2see.models.base import (
     AttentionLayer,
@@ -21,10 +22,13 @@ from seq2see.models.base import (
     Look,
     Model,
     ModelConfig,
+    Place,
     Settings,
+    StepDescription,
     Vocabulary,
     mean_weights,
 )
+from seq2see.models.formulas import WORD, layers_formula
 from seq2see.models.layers import Embedding, NormedConv, NormedLinear, average, glu_std, hide, pad_time, scale_gradient
 from seq2see.models.names import Size
 
@@ -104,6 +108,17 @@ class PositionedEmbedding(nn.Module):
         placed = self.words(ids) + self.places(masks.positions(ids.size(1), offset, ids.device))
         return F.dropout(placed, self.dropout, self.training)
 
+    def describe(self, piece: Tensor, position: int, meaning: str) -> Formula:
+        """(1,) an id -> word plus position; `meaning` says which word it is."""
+        word = self.words(piece)[0]
+        place = self.places(masks.positions(1, position, piece.device))[0, 0]
+        parts = (
+            Quantity("word", meaning, array(word)),
+            Quantity("place", f"the vector of position {position}, learned", array(place)),
+            Quantity("e", "the word in its place", array(word + place), given=False),
+        )
+        return Formula("input", "e = word + place", "Gehring 2017, 3.1", parts, ("e = word + place",))
+
 
 def linear(inputs: int, outputs: int, dropout: float) -> NormedLinear:
     return NormedLinear(inputs, outputs, std=math.sqrt((1 - dropout) / inputs))
@@ -122,6 +137,17 @@ class GatedConvolution(nn.Module):
     def forward(self, padded: Tensor) -> Tensor:
         """(B, T + kernel - 1, inputs) -> (B, T, channels)."""
         return F.glu(self.convolution(F.dropout(padded, self.dropout, self.training)), dim=-1)
+
+    def describe(self, window: Tensor) -> Formula:
+        """(1, kernel, inputs) around or before one position -> the gated convolution there."""
+        a, b = self.convolution(window)[0, 0].chunk(2)
+        parts = (
+            Quantity("A", f"first half of the convolution over {self.kernel} positions", array(a)),
+            Quantity("B", "its second half, the gate", array(b)),
+            Quantity("h", "what the gate lets through", array(self(window)[0, 0]), given=False),
+        )
+        code = ("h = A / (1 + np.exp(-B))",)
+        return Formula("gated convolution", "h = A sigmoid(B)", "Gehring 2017, 3.2", parts, code)
 
 
 class Convolutions(nn.Module):
@@ -154,15 +180,63 @@ class ConvEncoder(Encoder):
     def forward(self, source: Tensor, mask: Tensor, *, need_weights: bool = False) -> tuple[Encoded, list[Look]]:
         words = hide(self.embedding(source), mask)
         x = self.convolutions.inward(words)
-        for block in self.convolutions.blocks:
-            assert isinstance(block, GatedConvolution)
-            side = block.kernel // 2
-            residual = block.widen(x)
-            x = hide((block(pad_time(hide(x, mask), side, side)) + residual) * HALF, mask)
+        for block in self._blocks():
+            x = self._layer(block, x, mask)
         keys = self.convolutions.outward(x)
         keys = scale_gradient(keys, self.gradient) if self.training and self.gradient != 1.0 else keys
         values = (keys + words) * HALF
         return Encoded(keys, values, mask, average(keys, mask)), []
+
+    def _blocks(self) -> list[GatedConvolution]:
+        return [block for block in self.convolutions.blocks if isinstance(block, GatedConvolution)]
+
+    def _layer(self, block: GatedConvolution, x: Tensor, mask: Tensor) -> Tensor:
+        """(B, S, inputs) -> (B, S, channels)."""
+        side = block.kernel // 2
+        return hide((block(pad_time(hide(x, mask), side, side)) + block.widen(x)) * HALF, mask)
+
+    def describe_position(self, source: Tensor, mask: Tensor, position: int, layer: int | None) -> StepDescription:
+        words = self.embedding(source)
+        x = self.convolutions.inward(words)
+        formulas = [self.embedding.describe(source[:, position], position, "word vector of this piece")]
+        passed: dict[int, Tensor] = {}
+        for number, block in enumerate(self._blocks()):
+            side = block.kernel // 2
+            if number == 0:
+                window = pad_time(x, side, side)[:, position : position + block.kernel]
+                residual, after = block.widen(x)[0, position], self._layer(block, x, mask)[0, position]
+                formulas += [block.describe(window), _residual(block(window)[0, 0], residual, after)]
+            x = self._layer(block, x, mask)
+            if number > 0:
+                passed[number] = x[0, position]
+        keys = self.convolutions.outward(x)[0, position]
+        parts = (
+            Quantity("key", "h_j: the last layer at this piece, through W", array(keys)),
+            Quantity("e", "the word in its place", array(words[0, position])),
+            Quantity("value", "what attention takes home", array((keys + words[0, position]) * HALF), given=False),
+        )
+        code = ("value = (key + e) * np.sqrt(0.5)",)
+        text = "key = W x + b;  value = (key + e) sqrt(0.5)"
+        formulas += [
+            *layers_formula(passed, "layers above"),
+            Formula("key and value", text, "Gehring 2017, 3.3", parts, code),
+        ]
+        return StepDescription(tuple(formulas))
+
+
+def _residual(h: Tensor, residual: Tensor, after: Tensor) -> Formula:
+    parts = (
+        Quantity("h", "what the layer computes here", array(h)),
+        Quantity("residual", "what entered the layer", array(residual)),
+        Quantity("x", "the vector of this position after it", array(after), given=False),
+    )
+    return Formula(
+        "residual sum",
+        "x = (h + residual) sqrt(0.5)",
+        "Gehring 2017, 3.4",
+        parts,
+        ("x = (h + residual) * np.sqrt(0.5)",),
+    )
 
 
 class ConvMemory(NamedTuple):
@@ -271,6 +345,73 @@ class ConvDecoder(Decoder[ConvMemory, ConvState]):
         copied = copy.copy(self)
         copied.layer_attentions = tuple(modules)
         return copied
+
+    def describe_step(
+        self, tokens: Tensor, memory: ConvMemory, state: ConvState, place: Place | None
+    ) -> StepDescription:
+        assert place is not None
+        position = int(state.position[0])
+        words = self.embedding(tokens.unsqueeze(1), position)
+        x = self.convolutions.inward(words)
+        before: list[Formula] = [self.embedding.describe(tokens, position, WORD)]
+        after: list[Formula] = []
+        passed: dict[int, Tensor] = {}
+        for layer in range(len(self.config.channels)):
+            seen = torch.cat([state.windows[layer], x], dim=1)
+            walked = layer == place[1]
+            if walked:
+                described = self._described_layer(layer, x, seen, words, memory, position)
+                before += [*layers_formula(passed, "layers below"), *described.before]
+                after += described.after
+                passed = {}
+            x, _ = self._layer(layer, x, seen, words, memory, offset=position, need_weights=True)
+            if not walked:
+                passed[layer] = x[0, 0]
+        features = Quantity("features", "what the vocabulary layer reads", array(self._top(x)[0, 0]))
+        top = Formula("read-out", "features = W x + b", "Gehring 2017, 3.2", (features,), ())
+        return StepDescription(tuple(before), (*after, *layers_formula(passed, "layers above"), top))
+
+    def _described_layer(
+        self, layer: int, x: Tensor, seen: Tensor, words: Tensor, memory: ConvMemory, position: int
+    ) -> StepDescription:
+        """`_layer` at one position, (1, 1, inputs), around its look at the source."""
+        block = self.convolutions.blocks[layer]
+        assert isinstance(block, GatedConvolution)
+        h = block(seen)
+        asked, target = self.queries[layer](h), self.target(words)
+        query = (asked + target) * HALF
+        prepared = Prepared(memory.keys, memory.values, memory.mask)
+        context, _ = self.layer_attentions[layer].attend(query, prepared, offset=position)
+        taken = self.contexts[layer](context * memory.scale)
+        joined = (h + taken) * HALF
+        asking = (
+            Quantity("Wd_h", "W_d h + b_d", array(asked[0, 0])),
+            Quantity("g", "the last word in its place", array(target[0, 0])),
+            Quantity("query_input", "d, which asks", array(query[0, 0]), given=False),
+        )
+        joining = (
+            Quantity("h", "what the gate let through", array(h[0, 0])),
+            Quantity("sqrt_m", "sqrt of the source's length", array(memory.scale[0, 0, 0])),
+            Quantity("Wc_c", "W_c (c sqrt(m)) + b_c", array(taken[0, 0])),
+            Quantity("joined", "both together", array(joined[0, 0]), given=False),
+        )
+        ask = Formula(
+            "what asks",
+            "d = (W_d h + b_d + g) sqrt(0.5)",
+            "Gehring 2017, eq. 1",
+            asking,
+            ("query_input = (Wd_h + g) * np.sqrt(0.5)",),
+        )
+        join = Formula(
+            "the look joins",
+            "h' = (h + W_c (c sqrt(m)) + b_c) sqrt(0.5)",
+            "Gehring 2017, 3.3 and 3.4",
+            joining,
+            ("joined = (h + Wc_c) * np.sqrt(0.5)",),
+        )
+        residual = block.widen(x)
+        leave = _residual(joined[0, 0], residual[0, 0], ((joined + residual) * HALF)[0, 0])
+        return StepDescription((block.describe(seen), ask), (join, leave))
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight(), self.vocabulary.bias)

@@ -7,6 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seq2see.attention.formula import Quantity, array
 from seq2see.models.base import (
     AttentionConfig,
     AttentionLayer,
@@ -15,16 +16,18 @@ from seq2see.models.base import (
     Look,
     Model,
     ModelConfig,
+    Place,
     StepDescription,
     Vocabulary,
     mean_weights,
 )
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.formulas import WORD, tanh_formula
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
 from seq2see.models.recurrent.cells import CellName, FirstState, Stack
 from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
-from seq2see.models.recurrent.formulas import LAST_WORD, cell_formulas
+from seq2see.models.recurrent.formulas import cell_formulas
 from seq2see.models.rnnsearch import SearchMemory, must_hold_weights, prepared_of
 
 
@@ -50,7 +53,9 @@ class LuongConfig(ModelConfig):
         True, description="h~ enters the next step; without it the decoder reads the whole target in one call"
     )
     dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors, between layers and before the vocabulary")
-    attention: AttentionConfig = Field(default_factory=AttentionConfig, description="how it looks at the source")
+    attention: AttentionConfig = Field(
+        default_factory=lambda: AttentionConfig(scaled=True), description="how it looks at the source"
+    )
     encoder: EncoderConfig = Field(
         default_factory=lambda: RecurrentEncoderConfig(cell="lstm", hidden=128), description="any encoder"
     )
@@ -64,6 +69,7 @@ class LuongConfig(ModelConfig):
             "embedding": 1000,
             "hidden": 1000,
             "layers": 4,
+            "attention": {"scaled": False},
             "encoder": {"embedding": 1000, "hidden": 1000, "layers": 4, "bidirectional": False},
         },
     }
@@ -146,6 +152,16 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
     ) -> tuple[Tensor, LuongState, Tensor | None]:
         """(B, embedding) -> h~ (B, hidden), the next state and the weights (B, H, 1, S)."""
         top, cells = self.stack.step(torch.cat([word, state.fed], dim=-1), state.cells)
+        context, weights = self._look(top, memory, state, need_weights=need_weights)
+        joined = self._join(context, top)
+        history = self.attention.remember(state.history, weights)
+        fed = joined if self.config.input_feeding else state.fed
+        return joined, LuongState(cells, fed, history, state.position + 1), weights
+
+    def _look(
+        self, top: Tensor, memory: SearchMemory, state: LuongState, *, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """s_t (B, hidden) -> context (B, D) and weights (B, H, 1, S)."""
         context, weights = self.attention.attend(
             top.unsqueeze(1),
             prepared_of(memory),
@@ -153,10 +169,7 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
             history=state.history if self.attention.has_history else None,
             need_weights=need_weights or must_hold_weights(self.attention, self.config.attention),
         )
-        joined = self._join(context.squeeze(1), top)
-        history = self.attention.remember(state.history, weights)
-        fed = joined if self.config.input_feeding else state.fed
-        return joined, LuongState(cells, fed, history, state.position + 1), weights
+        return context.squeeze(1), weights
 
     def _join(self, context: Tensor, top: Tensor) -> Tensor:
         return torch.tanh(self.join(torch.cat([context, top], dim=-1)))
@@ -165,11 +178,18 @@ class LuongDecoder(Decoder[SearchMemory, LuongState]):
         return (AttentionLayer("cross", 0, self.attention, "s_t, the state after reading the last piece"),)
 
     def describe_step(
-        self, tokens: Tensor, memory: SearchMemory, state: LuongState, context: Tensor | None
+        self, tokens: Tensor, memory: SearchMemory, state: LuongState, place: Place | None
     ) -> StepDescription:
         x = torch.cat([self.embedding(tokens), state.fed], dim=-1)
-        meaning = f"{LAST_WORD}; last h~" if self.config.input_feeding else LAST_WORD
-        return StepDescription(cell_formulas(self.stack, x, state.cells, meaning), cells_first=True)
+        meaning = f"{WORD}; last h~" if self.config.input_feeding else WORD
+        cells = cell_formulas(self.stack, x, state.cells, meaning)
+        top, _ = self.stack.step(x, state.cells)
+        context, _ = self._look(top, memory, state, need_weights=True)
+        parts = (Quantity("c", "the context", array(context[0])), Quantity("s", "s_t, the state now", array(top[0])))
+        mixed = self.join(torch.cat([context, top], dim=-1))[0]
+        text = "h~ = tanh(W_c [c; s])"
+        joined = tanh_formula("attentional vector h~", text, "Luong 2015, eq. 5", parts, mixed, "h_tilde")
+        return StepDescription(cells, (joined,))
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

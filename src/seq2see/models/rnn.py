@@ -8,13 +8,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention.formula import Formula, Quantity, array
-from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, StepDescription, Vocabulary
+from seq2see.models.base import Decoder, Encoded, Look, Model, ModelConfig, Place, StepDescription, Vocabulary
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.formulas import WORD, tanh_formula
 from seq2see.models.layers import Embedding
 from seq2see.models.names import Size
 from seq2see.models.recurrent.cells import CellName, FirstState, Stack
 from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
-from seq2see.models.recurrent.formulas import LAST_WORD, cell_formulas
+from seq2see.models.recurrent.formulas import cell_formulas
 
 
 def _sizes(width: int, hidden: int, layers: int) -> dict[str, object]:
@@ -113,12 +114,17 @@ class RnnDecoder(Decoder[RnnMemory, RnnState]):
         features = torch.tanh(self.readout(torch.cat([top, x], dim=-1)))
         return F.dropout(features, self.dropout, self.training)
 
-    def describe_step(
-        self, tokens: Tensor, memory: RnnMemory, state: RnnState, context: Tensor | None
-    ) -> StepDescription:
+    def describe_step(self, tokens: Tensor, memory: RnnMemory, state: RnnState, place: Place | None) -> StepDescription:
         x = self._inputs(tokens.unsqueeze(1), memory).squeeze(1)
-        meaning = f"{LAST_WORD}; the source" if self.every_step else LAST_WORD
-        return StepDescription(cell_formulas(self.stack, x, state.cells, meaning), instead=self._one_vector(memory))
+        meaning = f"{WORD}; the source" if self.every_step else WORD
+        cells = cell_formulas(self.stack, x, state.cells, meaning)
+        return StepDescription((self._one_vector(memory), *cells, self._described_read_out(x, state, meaning)))
+
+    def _described_read_out(self, x: Tensor, state: RnnState, meaning: str) -> Formula:
+        top, _ = self.stack.step(x, state.cells)
+        parts = (Quantity("s", "the state now", array(top[0])), Quantity("x", meaning, array(x[0])))
+        mixed = self.readout(torch.cat([top, x], dim=-1))[0]
+        return tanh_formula("read-out", "features = tanh(W [s; x] + b)", "", parts, mixed, "features")
 
     def _one_vector(self, memory: RnnMemory) -> Formula:
         where = (

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see.attention import Attention, Prepared
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.models.base import (
     AttentionConfig,
     AttentionLayer,
@@ -16,16 +17,18 @@ from seq2see.models.base import (
     Look,
     Model,
     ModelConfig,
+    Place,
     StepDescription,
     Vocabulary,
     mean_weights,
 )
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.formulas import WORD, tanh_formula
 from seq2see.models.layers import Embedding, Maxout
 from seq2see.models.names import Size
 from seq2see.models.recurrent.cells import CellName, FirstState, Stack
 from seq2see.models.recurrent.encoder import RecurrentEncoderConfig
-from seq2see.models.recurrent.formulas import LAST_WORD, cell_formulas
+from seq2see.models.recurrent.formulas import cell_formulas
 
 
 def _sizes(embedding: int, hidden: int, readout: int) -> dict[str, object]:
@@ -48,7 +51,8 @@ class RnnSearchConfig(ModelConfig):
     maxout: bool = Field(False, description="read out s_{t-1} through maxout, as the paper does; else s_t through tanh")
     dropout: float = Field(0.2, ge=0, lt=1, description="on word vectors and before the vocabulary, while training")
     attention: AttentionConfig = Field(
-        default_factory=lambda: AttentionConfig(score="additive"), description="how it looks at the source"
+        default_factory=lambda: AttentionConfig(score="additive", scaled=True),
+        description="how it looks at the source",
     )
     encoder: EncoderConfig = Field(
         default_factory=lambda: RecurrentEncoderConfig(summary="backward"), description="any encoder"
@@ -160,11 +164,30 @@ class RnnSearchDecoder(Decoder[SearchMemory, SearchState]):
         return (AttentionLayer("cross", 0, self.attention, "s_{t-1}, the state before this step"),)
 
     def describe_step(
-        self, tokens: Tensor, memory: SearchMemory, state: SearchState, context: Tensor | None
+        self, tokens: Tensor, memory: SearchMemory, state: SearchState, place: Place | None
     ) -> StepDescription:
-        assert context is not None
-        x = torch.cat([self.embedding(tokens), context], dim=-1)
-        return StepDescription(cell_formulas(self.stack, x, state.cells, f"{LAST_WORD}; context"))
+        word = self.embedding(tokens)
+        after, context, _ = self._advance(word, prepared_of(memory), state, need_weights=True)
+        x = torch.cat([word, context], dim=-1)
+        cells = cell_formulas(self.stack, x, state.cells, f"{WORD}; context")
+        read_out = self._described_read_out(self._shown(state, after), word, context)
+        return StepDescription(after=(*cells, read_out))
+
+    def _described_read_out(self, shown: Tensor, word: Tensor, context: Tensor) -> Formula:
+        mixed = self.readout(torch.cat([shown, word, context], dim=-1))[0]
+        which = "the state before this step" if self.config.maxout else "the state now"
+        parts = (
+            Quantity("s", which, array(shown[0])),
+            Quantity("y", WORD, array(word[0])),
+            Quantity("c", "the context", array(context[0])),
+        )
+        if not self.config.maxout:
+            return tanh_formula("read-out", "features = tanh(W [s; y; c] + b)", "", parts, mixed, "features")
+        pairs = Quantity("a", "W [s; y; c] + b, in pairs", array(mixed))
+        features = Quantity("features", "the larger of each pair", array(self.maxout(mixed)), given=False)
+        code = ("features = a.reshape(-1, 2).max(axis=1)",)
+        text = "features_i = max(a_2i, a_2i+1);  a = W [s; y; c] + b"
+        return Formula("maxout read-out", text, "Bahdanau 2014, A.2.2", (*parts, pairs, features), code)
 
     def last_layer(self) -> Vocabulary:
         return Vocabulary(self.vocabulary.weight, self.vocabulary.bias)

@@ -1,20 +1,23 @@
 """The Transformer's block and its encoder; the decoder stands in transformer.py."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
+import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seq2see import masks
 from seq2see.attention import MultiHead
+from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.attention.positions import AddedPositions, PositionName
 from seq2see.attention.scopes import ScopeName
-from seq2see.models.base import AttentionLayer, Encoded, Encoder, Look, Settings
+from seq2see.models.base import AttentionLayer, Encoded, Encoder, Look, Settings, StepDescription
+from seq2see.models.formulas import layers_formula, norm_formula, norm_parts
 from seq2see.models.layers import Embedding, average
 
 NormName = Literal["layer", "rms"]
-ActivationName = Literal["relu", "gelu", "swiglu"]
+ActivationName = Literal["relu", "gelu", "silu", "swiglu"]
 
 
 class BlockConfig(Settings):
@@ -26,10 +29,11 @@ class BlockConfig(Settings):
     inner: int = Field(1024, ge=1, description="inner width of the feed-forward part")
     norm_first: bool = Field(True, description="normalise before each part (today) or after it (Vaswani 2017)")
     norm: NormName = Field("layer", description="layer or rms")
-    activation: ActivationName = Field("relu", description="relu, gelu or swiglu")
+    activation: ActivationName = Field("relu", description="relu, gelu, silu or swiglu")
     positions: PositionName = Field("sinusoidal", description="sinusoidal, learned, rotary, alibi, relative or none")
     max_length: int = Field(1024, ge=1, description="of learned positions: how many there are")
     qk_norm: bool = Field(False, description="normalise queries and keys of each head")
+    scale_embedding: bool = Field(True, description="multiply word vectors by the square root of the width")
     dropout: float = Field(0.1, ge=0, lt=1, description="on word vectors and on what each part adds, while training")
 
     @model_validator(mode="after")
@@ -87,8 +91,44 @@ class FeedForward(nn.Module):
         x = self.widen(x)
         if self.activation == "swiglu":
             gate, x = x.chunk(2, dim=-1)
-            return self.narrow(F.silu(gate) * x)
-        return self.narrow(F.relu(x) if self.activation == "relu" else F.gelu(x))
+            return self.narrow(_activate(gate, self.activation) * x)
+        return self.narrow(_activate(x, self.activation))
+
+    def describe(self, x: Tensor) -> Formula:
+        """(D,) -> what it adds at this position."""
+        inner = self.widen(x)
+        added = Quantity("added", "W_2 hidden + b_2", array(self(x)))
+        if self.activation == "swiglu":
+            gate, up = inner.chunk(2)
+            gated = (
+                Quantity("gate", "W_1 x + b_1, first half", array(gate)),
+                Quantity("up", "its second half", array(up)),
+                Quantity("hidden", "silu(gate) up", array(F.silu(gate) * up), given=False),
+            )
+            silu = ("hidden = gate / (1 + np.exp(-gate)) * up",)
+            return Formula("feed-forward", "W_2 (silu(gate) up) + b_2", "Shazeer 2020", (*gated, added), silu)
+        hidden = _activate(inner, self.activation)
+        parts = (
+            Quantity("inner", "W_1 x + b_1", array(inner)),
+            Quantity("hidden", f"{self.activation}(inner)", array(hidden), given=False),
+        )
+        code = {
+            "relu": ("hidden = np.maximum(inner, 0)",),
+            "gelu": ("from math import erf", "hidden = np.array([a * (1 + erf(a / 2**0.5)) / 2 for a in inner])"),
+            "silu": ("hidden = inner / (1 + np.exp(-inner))",),
+        }[self.activation]
+        text = f"W_2 {self.activation}(W_1 x + b_1) + b_2"
+        return Formula("feed-forward", text, "Vaswani 2017, eq. 2", (*parts, added), code)
+
+
+def _activate(x: Tensor, name: ActivationName) -> Tensor:
+    match name:
+        case "relu":
+            return F.relu(x)
+        case "gelu":
+            return F.gelu(x)
+        case "silu" | "swiglu":
+            return F.silu(x)
 
 
 class Residual(nn.Module):
@@ -106,6 +146,24 @@ class Residual(nn.Module):
     def leave(self, x: Tensor, added: Tensor) -> Tensor:
         x = x + F.dropout(added, self.dropout, self.training)
         return x if self.norm_first else self.norm(x)
+
+    def describe_enter(self, x: Tensor, what: str) -> tuple[Formula, ...]:
+        """(D,) -> the norm before the part, which is called `what`; nothing where it stands behind."""
+        return (norm_formula(self.norm, x, f"what {what} reads"),) if self.norm_first else ()
+
+    def describe_leave(self, x: Tensor, added: Tensor, what: str) -> Formula:
+        """(D,), (D,) -> the sum, and the norm behind it where that is the order."""
+        parts = (Quantity("x", "what entered", array(x)), Quantity("added", f"what {what} adds", array(added)))
+        result = Quantity(
+            "x_new", f"the vector of this position after {what}", array(self.leave(x, added)), given=False
+        )
+        if self.norm_first:
+            return Formula("residual sum", "x' = x + added", "He 2015", (*parts, result), ("x_new = x + added",))
+        learned, expression = norm_parts(self.norm, x, name="total")
+        code = ("total = x + added", f"x_new = {expression}")
+        return Formula(
+            "residual sum and norm", "x' = norm(x + added)", "He 2015; Ba 2016", (*parts, *learned, result), code
+        )
 
 
 class EncoderBlock(nn.Module):
@@ -125,6 +183,30 @@ class EncoderBlock(nn.Module):
         added = self.feed_forward(self.feed_forward_residual.enter(x))
         return self.feed_forward_residual.leave(x, added), weights
 
+    def describe(self, x: Tensor, mask: Tensor, position: int) -> StepDescription:
+        """(1, S, D) -> the formulas of one position, around the self-attention."""
+        entered = self.attention_residual.enter(x)
+        added, _ = self.attention(entered, entered, None, mask)
+        before = self.attention_residual.describe_enter(x[0, position], "self-attention")
+        leaving = self.attention_residual.describe_leave(x[0, position], added[0, position], "self-attention")
+        x = self.attention_residual.leave(x, added)
+        return StepDescription(before, (leaving, *describe_feed_forward(self, x[0, position])))
+
+
+def describe_feed_forward(block: "FeedingBlock", x: Tensor) -> tuple[Formula, ...]:
+    """(D,) -> the last part of any block: norm, feed-forward, residual sum."""
+    residual = block.feed_forward_residual
+    entered = residual.enter(x)
+    leaving = residual.describe_leave(x, block.feed_forward(entered), "feed-forward")
+    return (*residual.describe_enter(x, "feed-forward"), block.feed_forward.describe(entered), leaving)
+
+
+class FeedingBlock(Protocol):
+    """A block that ends with a feed-forward part, encoder's or decoder's."""
+
+    feed_forward: FeedForward
+    feed_forward_residual: Residual
+
 
 class PlacedEmbedding(nn.Module):
     """Word vectors times sqrt(width), plus positions (Vaswani 2017, sections 3.4 and 3.5).
@@ -138,7 +220,7 @@ class PlacedEmbedding(nn.Module):
         self.own = Embedding(vocabulary, config.width) if shared is None else None
         self._shared: tuple[Embedding, ...] = () if shared is None else (shared,)
         self.places = AddedPositions(config.positions, config.max_length, config.width)
-        self.scale = config.width**0.5
+        self.scale = config.width**0.5 if config.scale_embedding else 1.0
         self.dropout = config.dropout
 
     @property
@@ -150,6 +232,23 @@ class PlacedEmbedding(nn.Module):
         vectors = self.words(ids) * self.scale
         placed = self.places(vectors, masks.positions(ids.size(1), offset, ids.device))
         return F.dropout(placed, self.dropout, self.training)
+
+    def describe(self, piece: Tensor, position: int, meaning: str) -> Formula:
+        """(1,) an id -> its vector at this position; `meaning` says which word it is."""
+        word = self.words(piece)[0]
+        placed = self(piece.unsqueeze(0), position)[0, 0]
+        parts = (
+            Quantity("word", meaning, array(word)),
+            Quantity("scale", "sqrt of the width", array(torch.tensor(self.scale, dtype=word.dtype))),
+        )
+        x = Quantity("x", "what the first layer reads", array(placed), given=False)
+        if self.places.scheme not in ("sinusoidal", "learned"):
+            return Formula("input", "x = word sqrt(D)", "Vaswani 2017, 3.4", (*parts, x), ("x = word * scale",))
+        nothing = torch.zeros_like(word)[None, None]
+        place = self.places(nothing, masks.positions(1, position, piece.device))[0, 0]
+        added = Quantity("place", f"the vector of position {position}, {self.places.scheme}", array(place))
+        text, code = "x = word sqrt(D) + place", ("x = word * scale + place",)
+        return Formula("input", text, "Vaswani 2017, 3.4 and 3.5", (*parts, added, x), code)
 
 
 class TransformerEncoder(Encoder):
@@ -174,5 +273,27 @@ class TransformerEncoder(Encoder):
         return Encoded(keys, keys, mask, average(keys, mask)), looks
 
     def attentions(self) -> tuple[AttentionLayer, ...]:
-        blocks = [block for block in self.blocks if isinstance(block, EncoderBlock)]
-        return tuple(AttentionLayer("encoder", layer, block.attention) for layer, block in enumerate(blocks))
+        return tuple(AttentionLayer("encoder", layer, block.attention) for layer, block in enumerate(self._blocks()))
+
+    def describe_position(self, source: Tensor, mask: Tensor, position: int, layer: int | None) -> StepDescription:
+        x = self.embedding(source)
+        meaning = "word vector of this piece"
+        before = [self.embedding.describe(source[:, position], position, meaning)]
+        after: list[Formula] = []
+        passed: dict[int, Tensor] = {}
+        for number, block in enumerate(self._blocks()):
+            if number == layer:
+                described = block.describe(x, mask, position)
+                before += [*layers_formula(passed, "layers below"), *described.before]
+                after += described.after
+                passed = {}
+            x, _ = block(x, mask, need_weights=True)
+            if number != layer:
+                passed[number] = x[0, position]
+        after += layers_formula(passed, "layers above")
+        if self.config.norm_first:
+            after.append(norm_formula(self.norm, x[0, position], "h_j: what the decoder gets of this piece"))
+        return StepDescription(tuple(before), tuple(after))
+
+    def _blocks(self) -> list[EncoderBlock]:
+        return [block for block in self.blocks if isinstance(block, EncoderBlock)]

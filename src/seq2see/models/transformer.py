@@ -2,10 +2,12 @@
 
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from seq2see.attention import MultiHead, Prepared
+from seq2see.attention.formula import Formula
 from seq2see.models.base import (
     AttentionLayer,
     Decoder,
@@ -14,10 +16,13 @@ from seq2see.models.base import (
     Look,
     Model,
     ModelConfig,
+    Place,
+    StepDescription,
     Vocabulary,
     mean_weights,
 )
 from seq2see.models.encoders import EncoderConfig, make_encoder
+from seq2see.models.formulas import WORD, layers_formula, norm_formula
 from seq2see.models.names import Size
 from seq2see.models.selfattention import (
     BlockConfig,
@@ -26,6 +31,7 @@ from seq2see.models.selfattention import (
     Residual,
     TransformerEncoder,
     TransformerEncoderConfig,
+    describe_feed_forward,
     make_norm,
     self_attention,
 )
@@ -45,6 +51,7 @@ class TransformerConfig(ModelConfig, BlockConfig):
         "target",
         description="share the word vectors: with nothing, the vocabulary layer, or source and target as well",
     )
+    output_bias: bool = Field(False, description="a trained number for each target piece, added to its logit")
     encoder: EncoderConfig | None = Field(None, description="another encoder than the Transformer's own")
 
     SIZES: ClassVar[dict[Size, dict[str, Any]]] = {
@@ -118,6 +125,25 @@ class DecoderBlock(nn.Module):
         added = self.feed_forward(self.feed_forward_residual.enter(x))
         return self.feed_forward_residual.leave(x, added), seen, own, across
 
+    def describe(self, x: Tensor, past: Prepared, memory: Prepared, place: Place) -> StepDescription:
+        """(1, 1, D), what was seen before it -> the formulas of this position, around the attention at `place`."""
+        position = past.keys.size(2)
+        entered = self.attention_residual.enter(x)
+        seen = past.extend(self.attention.prepare(entered, offset=position))
+        added, _ = self.attention.attend(entered, seen, offset=position)
+        own = self.attention_residual.describe_enter(x[0, 0], "self-attention")
+        own_leaving = self.attention_residual.describe_leave(x[0, 0], added[0, 0], "self-attention")
+        x = self.attention_residual.leave(x, added)
+        added, _ = self.cross.attend(self.cross_residual.enter(x), memory, offset=position)
+        across = self.cross_residual.describe_enter(x[0, 0], "cross-attention")
+        leaving = self.cross_residual.describe_leave(x[0, 0], added[0, 0], "cross-attention")
+        x = self.cross_residual.leave(x, added)
+        rest = (leaving, *describe_feed_forward(self, x[0, 0]))
+        kind, _ = place
+        if kind == "decoder":
+            return StepDescription(own, (own_leaving, *rest))
+        return StepDescription((own_leaving, *across), rest)
+
 
 class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
     """The decoder of Vaswani 2017, section 3.1, over any encoder's keys."""
@@ -133,6 +159,7 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
         self.norm = make_norm(config.norm, config.width) if config.norm_first else nn.Identity()
         untied = config.tie == "none"
         self.vocabulary = nn.Linear(config.width, config.target_vocabulary, bias=False) if untied else None
+        self.output_bias = nn.Parameter(torch.zeros(config.target_vocabulary)) if config.output_bias else None
 
     def memorise(self, encoded: Encoded) -> TransformerMemory:
         layers = [block.cross.prepare(encoded.keys, encoded.values, encoded.mask) for block in self._blocks()]
@@ -177,8 +204,34 @@ class TransformerDecoder(Decoder[TransformerMemory, TransformerState]):
             layers.append(AttentionLayer("cross", layer, block.cross, "what self-attention made of this position"))
         return layers
 
+    def describe_step(
+        self, tokens: Tensor, memory: TransformerMemory, state: TransformerState, place: Place | None
+    ) -> StepDescription:
+        assert place is not None
+        position = state.keys[0].size(2)
+        x = self.embedding(tokens.unsqueeze(1), position)
+        before: list[Formula] = [self.embedding.describe(tokens, position, WORD)]
+        after: list[Formula] = []
+        passed: dict[int, Tensor] = {}
+        for layer, block in enumerate(self._blocks()):
+            past = Prepared(state.keys[layer], state.values[layer], None)
+            walked = layer == place[1]
+            if walked:
+                described = block.describe(x, past, self._layer(memory, layer), place)
+                before += [*layers_formula(passed, "layers below"), *described.before]
+                after += described.after
+                passed = {}
+            x, *_ = block(x, past, self._layer(memory, layer), need_weights=True)
+            if not walked:
+                passed[layer] = x[0, 0]
+        after += layers_formula(passed, "layers above")
+        if self.config.norm_first:
+            after.append(norm_formula(self.norm, x[0, 0], "what the vocabulary layer reads", symbol="features"))
+        return StepDescription(tuple(before), tuple(after))
+
     def last_layer(self) -> Vocabulary:
-        return Vocabulary(self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight, None)
+        weight = self.embedding.words.weight if self.vocabulary is None else self.vocabulary.weight
+        return Vocabulary(weight, self.output_bias)
 
     def _blocks(self) -> list[DecoderBlock]:
         return [block for block in self.blocks if isinstance(block, DecoderBlock)]

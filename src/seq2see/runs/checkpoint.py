@@ -41,6 +41,7 @@ class Progress:
     best_step: int = 0
     stale: int = 0  # validations since then
     plateaus: int = 0
+    right: int = 0  # validations in a row whose outputs were all right
     total: int = 0  # updates planned
     stopped: str = ""  # why training ended before all of them, if it did
     machine: Mapping[str, Any] = field(default_factory=dict)

@@ -6,9 +6,10 @@
 
 Greedy search, beam search, diverse beam search and sampling are one loop (seq2see.search.loop): groups of beams side by
 side. A beam of one is greedy; sampling is as many groups of one as there are samples. Plain greedy and beam search have
-a faster path of their own (`beam_search` in seq2see.search.plain).
+a faster path of their own (seq2see.search.plain) over a `Chooser`, which gives K candidates a row instead of V logits.
 """
 
+from seq2see.search.choosing import Chooser
 from seq2see.search.config import LengthPenalty, SearchConfig
 from seq2see.search.consensus import Consensus, minimum_bayes_risk
 from seq2see.search.hypothesis import Considered, Fate, Hypothesis, Result
@@ -19,6 +20,7 @@ from seq2see.search.steps import AttendingStep, Cancelled, Covered, Step, coveri
 __all__ = [
     "AttendingStep",
     "Cancelled",
+    "Chooser",
     "Consensus",
     "Considered",
     "Covered",

@@ -20,9 +20,10 @@ from seq2see.errors import ConfigError, ShapeError
 from seq2see.models import reorder
 from seq2see.search.beams import BeamGroup
 from seq2see.search.candidates import drawn, likeliest
+from seq2see.search.choosing import CancellableChooser, Chooser, MakeChooser, StepChooser
 from seq2see.search.config import SearchConfig
 from seq2see.search.hypothesis import Considered, Hypothesis, Path, Result
-from seq2see.search.plain import beam_search
+from seq2see.search.plain import beam_search, greedy_search
 from seq2see.search.rules import Ban, make_rules
 from seq2see.search.scoring import coverage_penalty, ranking
 from seq2see.search.steps import Step, cancellable
@@ -80,6 +81,7 @@ def search(
     record: bool = False,
     on_token: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    make_chooser: MakeChooser[M, S] | None = None,
 ) -> list[Result]:
     """Greedy search, beam search, diverse beam search or sampling, as `config` says.
 
@@ -96,13 +98,21 @@ def search(
     record       give back every candidate as well, what became of it and why
     on_token     called with sentence and token as soon as it is certain: for greedy, or one sample
     cancelled    asked before each step: whether nobody wants the result any more; then `Cancelled` is raised
+    make_chooser what plain greedy and beam search ask instead of `step`: an engine's own choice of candidates
     """
-    step = step if cancelled is None else cancellable(step, cancelled)
     _check(config, coverage_of is not None, on_token is not None)
     caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits.tolist()]
     if config.plain and not (prefix or required or forbidden or record) and min(caps, default=0) > 0:
-        hypotheses = beam_search(step, memory, state, config, caps, limits.device, on_token)
+        chooser: Chooser = (
+            StepChooser(step, memory, state, limits.device) if make_chooser is None else make_chooser(memory, state)
+        )
+        chooser = chooser if cancelled is None else CancellableChooser(chooser, cancelled)
+        if config.width == 1:
+            hypotheses = greedy_search(chooser, config, caps, on_token)
+        else:
+            hypotheses = beam_search(chooser, config, caps)
         return [_result(number, ranked, config) for number, ranked in enumerate(hypotheses)]
+    step = step if cancelled is None else cancellable(step, cancelled)
     sentences = _sentences(config, caps, prefix, required, forbidden, seeds, record=record)
     places, device = config.parallel * config.width, limits.device  # G W places for each sentence
     if places > 1:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from seq2see import __version__
 from seq2see.errors import Seq2SeeError
+from seq2see.serve.api.lessons import Lessons
 from seq2see.serve.api.routes import api_router
 from seq2see.serve.configuration import ServerConfig
 from seq2see.serve.dialects.apertium import Apertium
@@ -46,7 +47,7 @@ def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
 
 
 def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
-    config, pool, files = desk.config, desk.pool, Files(desk)
+    config, pool, files, lessons = desk.config, desk.pool, Files(desk), Lessons()
     routes = [*Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes(), *LibreTranslate(desk).routes()]
 
     @asynccontextmanager
@@ -57,7 +58,7 @@ def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
             yield
             await preparing
         finally:
-            await pool.close()
+            await asyncio.gather(pool.close(), lessons.close())
             files.close()
 
     app = FastAPI(
@@ -72,7 +73,7 @@ def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
         routes=[*page_routes(), *_health_routes(pool), Route("/metrics", metrics.show)],
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
-    app.include_router(api_router(pool, config.runs, watch=config.watch), prefix=API)
+    app.include_router(api_router(pool, config.runs, config.watch, lessons), prefix=API)
     app.router.routes.extend(routes)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(Seq2SeeError, _mistaken)

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seq2see.serve.api.requests import ServedRun
-from seq2see.serve.http.guard import LOCAL_HOSTS
 from seq2see.serve.http.keys import ApiKeys
 
 PORT = 5000
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 CHARACTERS = 5000  # of a text, and of all texts of a request together
 TEXTS = 100  # in one request
 ALTERNATIVES = 5

@@ -3,6 +3,7 @@
 No text is lost on the way: whatever a line holds, there is a result for it, the same as for the line alone.
 """
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from seq2see import masks, search
 from seq2see.data.batch import pad
-from seq2see.engines import Engine
+from seq2see.engines import ChoosingEngine, Engine, SearchingEngine
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import Run
 from seq2see.search import Result, SearchConfig
@@ -89,7 +90,42 @@ class Decoding:
     def _search(
         self, requests: Sequence[Request], sources: Sequence[SourceIds], forbidden: Sequence[list[list[int]]]
     ) -> list[Result]:
+        """One search. Where an engine searches by itself, what it leaves is searched step by step."""
+        results = self._by_engine(requests, sources)
+        left = [row for row, result in enumerate(results) if result is None]
+        searched = self._by_steps(
+            [requests[row] for row in left], [sources[row] for row in left], [forbidden[row] for row in left]
+        )
+        for row, result in zip(left, searched, strict=True):
+            results[row] = result
+        return [result for result in results if result is not None]
+
+    def _by_engine(self, requests: Sequence[Request], sources: Sequence[SourceIds]) -> list[Result | None]:
+        """None for each source that no engine has searched."""
+        engine = self.engines[0]
+        if not isinstance(engine, SearchingEngine):
+            return [None] * len(requests)
+        asked = {
+            "an ensemble": len(self.engines) > 1,
+            "a prefix, required or forbidden phrases": any(request.constrained for request in requests),
+            "a record of the search": self.record,
+        }
+        reason = next((what for what, wanted in asked.items() if wanted), None) or engine.declines(self.config)
+        if reason is not None:
+            engine.say_once(f"CTranslate2 does not do this here: {reason}; torch does")
+            return [None] * len(requests)
+        if self.cancelled is not None and self.cancelled():
+            raise search.Cancelled
+        ids = [source for (source,) in sources]
+        limits = self._limits(_padded(ids)[1], requests, [[] for _ in requests])
+        return engine.search(ids, self.config, limits.tolist())
+
+    def _by_steps(
+        self, requests: Sequence[Request], sources: Sequence[SourceIds], forbidden: Sequence[list[list[int]]]
+    ) -> list[Result]:
         """One search; a batch without constraints pays nothing for them."""
+        if not requests:
+            return []
         encoded = [_padded([ids[member] for ids in sources]) for member in range(len(self.runs))]
         step, memory, state = self._begin(encoded)
         constrained = any(request.constrained for request in requests)
@@ -110,7 +146,14 @@ class Decoding:
             coverage_of=coverage,
             record=self.record,
             cancelled=self.cancelled,
+            make_chooser=self._make_chooser(),
         )
+
+    def _make_chooser(self) -> Callable[[Any, Any], search.Chooser] | None:
+        engine = self.engines[0]
+        if len(self.engines) > 1 or not isinstance(engine, ChoosingEngine):
+            return None
+        return functools.partial(engine.chooser, beams=self.config.width > 1)
 
     def prefix_of(self, request: Request) -> list[int]:
         """The target pieces that its translation begins with."""

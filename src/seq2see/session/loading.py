@@ -20,8 +20,9 @@ def load(
 ) -> Translator:
     """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed.
 
-    engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, the fastest, its weights
-             rounded to eight bits. Attention, scores and explanations are of the torch model always.
+    engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, its weights rounded to eight
+             bits; ctranslate2 and ctranslate2-int8, the fastest, for Transformers. Attention, scores and explanations
+             are of the torch model always.
     say      is told that an engine is being made, which takes a while the first time; else standard error is
     """
     paths = run_paths(run)

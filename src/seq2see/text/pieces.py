@@ -16,7 +16,7 @@ from seq2see.text.spelling import BYTES, learnable
 from seq2see.text.unigram import learn_unigram
 from seq2see.vocabulary import UNK
 
-Scheme = Literal["char", "word", "bpe", "unigram", "byte"]
+Scheme = Literal["char", "word", "bpe", "unigram", "byte", "sentencepiece"]
 
 SPECIALS = ("<pad> ", "<s> ", "</s> ", "<unk> ")
 """In the order of their ids. No word of `WORDS` ends in a space after something else, so no piece is called so."""
@@ -37,7 +37,10 @@ class TokenizerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scheme: Scheme = Field("bpe", description="what a piece is: char, word, bpe, unigram or byte")
+    scheme: Scheme = Field(
+        "bpe",
+        description="what a piece is: char, word, bpe, unigram or byte; sentencepiece: as an imported model has it",
+    )
     vocabulary: int = Field(8000, ge=5, description="most entries, with specials, bytes and characters among them")
     jamo: bool = Field(False, description="spell Hangul syllables in jamo before pieces are cut")
     byte_fallback: bool = Field(
@@ -45,6 +48,9 @@ class TokenizerConfig(BaseModel):
     )
     min_frequency: int = Field(2, ge=1, description="how often a word, or a pair to merge, must be seen")
     dropout: float = Field(0.0, ge=0.0, lt=1.0, description="share of merges left out in training; bpe only")
+    language_code: str | None = Field(
+        None, description="of an imported multilingual model: the piece before every text, such as >>deu<<"
+    )
 
     @model_validator(mode="after")
     def _dropout_needs_merges(self) -> Self:
@@ -62,7 +68,7 @@ class TokenizerConfig(BaseModel):
     @property
     def first_space(self) -> bool:
         """Whether words are marked by the space before them, the first one too."""
-        return self.scheme in ("word", "bpe", "unigram")
+        return self.scheme in ("word", "bpe", "unigram", "sentencepiece")
 
     @property
     def whole_words(self) -> bool:
@@ -91,6 +97,7 @@ class SideSettings(BaseModel):
     byte_fallback: bool | None = None
     min_frequency: int | None = Field(None, ge=1)
     dropout: float | None = Field(None, ge=0.0, lt=1.0)
+    language_code: str | None = None
 
 
 class PairTokenizerConfig(TokenizerConfig):
@@ -175,6 +182,8 @@ def learn(texts: Iterable[str], config: TokenizerConfig) -> Pieces:
             return Pieces(_with_alphabet(_characters(spelled), config))
         case "byte":
             return Pieces(_with_alphabet(set(), config))
+        case "sentencepiece":
+            raise ConfigError("scheme = sentencepiece comes with an imported model; to learn one: bpe or unigram")
 
 
 def _characters(texts: Iterable[str]) -> set[str]:

@@ -19,7 +19,7 @@ from seq2see.text import jamo
 _FIRST_BYTE = 0xF0000
 BYTES = tuple(chr(_FIRST_BYTE + byte) for byte in range(256))
 _BYTE_RUN = re.compile(f"[{BYTES[0]}-{BYTES[-1]}]+")
-_SURROGATE = "the text holds half of a surrogate pair, which is no character: leave it out"
+SURROGATE = "the text holds half of a surrogate pair, which is no character: leave it out"
 _BYTE_SET = frozenset(BYTES)
 
 
@@ -28,7 +28,7 @@ def learnable(text: str, *, in_jamo: bool) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise DataError(_SURROGATE) from None
+        raise DataError(SURROGATE) from None
     return _BYTE_RUN.sub(" ", jamo.decompose(text) if in_jamo else text)
 
 
@@ -104,7 +104,7 @@ def _spell_in_bytes(character: str) -> str:
     try:
         return "".join(BYTES[byte] for byte in character.encode())
     except UnicodeEncodeError:
-        raise DataError(_SURROGATE) from None
+        raise DataError(SURROGATE) from None
 
 
 def _read_bytes(run: re.Match[str]) -> str:

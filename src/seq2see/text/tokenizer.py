@@ -116,6 +116,23 @@ class Tokenizer:
         self._names(ids := list(ids))
         return [self._shown[index] for index in ids]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every entry as it spells a text; special ones, which spell nothing, end in a space."""
+        return self._pieces.names
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Of unigram: the log probability of each entry; empty for others."""
+        return self._pieces.scores
+
+    @property
+    def written_pieces(self) -> list[str]:
+        """Every entry as SentencePiece writes it, for other programs: a space is `▁`, a byte `<0xE2>`."""
+        in_bytes = {symbol: f"<0x{byte:02X}>" for byte, symbol in enumerate(BYTES)} if self.config.in_bytes else {}
+        names = (name.strip() if name in SPECIALS else name.replace(" ", "▁") for name in self._pieces.names)
+        return [in_bytes.get(name, name) for name in names]
+
     def words(self, encoding: Encoding | Sequence[int]) -> list[int]:
         """For each piece the index of the word, between white space, that it belongs to.
 
@@ -142,15 +159,18 @@ class Tokenizer:
             "format": _FORMAT,
             "version": _VERSION,
             "config": self.config.model_dump(),
-            "tokenizer": json.loads(self._backend.to_str()),
+            "tokenizer": self._document(),
         }
         atomic.write_file(Path(path), (json.dumps(document, ensure_ascii=False) + "\n").encode())
+
+    def _document(self) -> Any:
+        return json.loads(self._backend.to_str())
 
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
         """Reads what `save` wrote. The file may come from anybody: it gives this tokenizer or a RunError."""
         try:
-            return cls(*_read(Path(path)))
+            return _read(Path(path))
         except OSError as error:
             raise RunError(f"{path}: cannot be read: {error.strerror}") from None
         except RunError:
@@ -262,7 +282,7 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode() if unseen else character
 
 
-def _read(path: Path) -> tuple[TokenizerConfig, Pieces]:
+def _read(path: Path) -> Tokenizer:
     document: Any = json.loads(atomic.read_file(path, _LARGEST), parse_constant=_no_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise UnusableError("it is another kind of file")
@@ -272,7 +292,11 @@ def _read(path: Path) -> tuple[TokenizerConfig, Pieces]:
     if version > _VERSION:
         raise RunError(f"{path}: version {version} is newer than {_VERSION}: update seq2see to read it")
     config = TokenizerConfig.model_validate(document.get("config"), strict=True)
-    return config, from_document(document.get("tokenizer"), config)
+    if config.scheme == "sentencepiece":
+        from seq2see.text.sentencepiece import SentencePieceModel, SentencePieceTokenizer
+
+        return SentencePieceTokenizer(config, SentencePieceModel.from_document(document["tokenizer"]))
+    return Tokenizer(config, from_document(document.get("tokenizer"), config))
 
 
 def _no_constant(name: str) -> float:

@@ -231,7 +231,7 @@ def choose_batch(profile: Profile, budget: Budget, speed: Callable[[int], float]
     batch = int(min(4096, max(512, _rounded(fitting)), largest))
     updates = max(1, int(budget.seconds * speed(batch) / batch))
     epochs = budget.epochs(speed(batch))
-    reason = f"{batch:,} pieces, about {updates:,} updates in the time limit ({epochs:.0f} epochs)"
+    reason = f"{batch:,} pieces, about {updates:,} updates in the time limit ({_counted(round(epochs), 'epoch')})"
     settings = {"training.batch_tokens": batch, "training.epochs": 1_000_000}
     return SettingChoice("batch", settings, reason), UpdatePlan(batch, updates, epochs)
 

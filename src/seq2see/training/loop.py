@@ -32,6 +32,7 @@ from seq2see.training.validation_maps import ValidationMaps
 Item = TypeVar("Item")
 _UNKNOWN_VALIDATION = 0.03  # of a time limit, kept for the last validation while none was measured
 _LONGEST_SAMPLE = 1_000  # characters of a fixed example in metrics.jsonl
+_ALL_RIGHT = 3  # validations in a row after which nothing is left to learn: one alone may be luck
 _TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
 
 
@@ -320,7 +321,9 @@ class Trainer(Generic[Item]):
             }
         )
         self.maps.add(self.progress.step, self.progress.step // self.config.validate_every, validation.picture)
-        if validation.scores.get("exact") == 100.0:
+        right = self.progress.right + 1 if validation.scores.get("exact") == 100.0 else 0
+        self.progress = replace(self.progress, right=right)
+        if right >= _ALL_RIGHT:
             return "every validation output is right"
         if self.progress.stale >= self.config.patience:
             return f"no better {self.config.stop_metric} in {self.config.patience} validations"

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adamw import adamw
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import TrainingConfig
@@ -21,37 +22,64 @@ class Optimizer:
             parameter.requires_grad_(name in self.named)
         if not self.named:
             raise ConfigError(f"training.freeze = {list(config.freeze)} leaves nothing to train")
-        matrices = [p for p in self.named.values() if p.dim() > 1]
-        others = [p for p in self.named.values() if p.dim() <= 1]  # biases and norms are not decayed
-        groups = [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}]
-        self.adam = torch.optim.AdamW(
-            [group for group in groups if group["params"]], lr=0.0, betas=(0.9, config.beta2), eps=1e-9, fused=True
-        )
+        matrices = {name: p for name, p in self.named.items() if p.dim() > 1}
+        others = {name: p for name, p in self.named.items() if p.dim() <= 1}  # biases and norms are not decayed
+        self._groups = [(matrices, config.weight_decay), (others, 0.0)]
+        self._beta2 = config.beta2
+        self.state: dict[str, dict[str, Tensor]] = {}
 
     def clip(self, largest: float) -> float:
         """Scales the gradients down to a norm of at most `largest`; the norm they had."""
         return float(nn.utils.clip_grad_norm_(self.named.values(), largest))
 
+    @torch.no_grad()
     def step(self, rate: float) -> None:
-        for group in self.adam.param_groups:
-            group["lr"] = rate
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=True)
+        """An update, and the gradients are gone.
+
+        By the function below torch.optim.AdamW: the class imports torch's compiler, as long as torch itself takes.
+        """
+        for group, decay in self._groups:
+            learning = {name: p for name, p in group.items() if p.grad is not None}
+            states = [self._state_of(name, p) for name, p in learning.items()]
+            adamw(
+                list(learning.values()),
+                [p.grad for p in learning.values() if p.grad is not None],
+                [state["exp_avg"] for state in states],
+                [state["exp_avg_sq"] for state in states],
+                [],
+                [state["step"] for state in states],
+                fused=True,
+                amsgrad=False,
+                beta1=0.9,
+                beta2=self._beta2,
+                lr=rate,
+                weight_decay=decay,
+                eps=1e-9,
+                maximize=False,
+            )
+        for parameter in self.named.values():
+            parameter.grad = None
+
+    def _state_of(self, name: str, parameter: Tensor) -> dict[str, Tensor]:
+        if name not in self.state:
+            step = torch.zeros((), device=parameter.device)
+            averages = {key: torch.zeros_like(parameter) for key in ("exp_avg", "exp_avg_sq")}
+            self.state[name] = {"step": step, **averages}
+        return self.state[name]
 
     def tensors(self) -> dict[str, Tensor]:
         """What AdamW remembers: exp_avg, exp_avg_sq and step of each parameter."""
-        return {
-            f"{name}:{key}": value
-            for name, parameter in self.named.items()
-            for key, value in self.adam.state[parameter].items()
-        }
+        states = {name: self.state.get(name, {}) for name in self.named}
+        return {f"{name}:{key}": value for name, state in states.items() for key, value in state.items()}
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
-        for name, parameter in self.named.items():
+        self.state.clear()
+        for name in self.named:
             keys = [key for key in ("step", "exp_avg", "exp_avg_sq") if f"{name}:{key}" in tensors]
             if len(keys) not in (0, 3):
                 raise RunError(f"the checkpoint holds only part of what the optimiser knew of {name}")
-            self.adam.state[parameter] = {key: tensors[f"{name}:{key}"].clone() for key in keys}
+            if keys:
+                self.state[name] = {key: tensors[f"{name}:{key}"].clone() for key in keys}
 
 
 def _frozen(name: str, beginnings: Sequence[str]) -> bool:

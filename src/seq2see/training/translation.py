@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -91,14 +92,20 @@ class TranslationTask:
         self.model.eval()
         scores = {"loss": self._valid_loss()}
         metric = self.config.stop_metric
-        shown = self.valid_pairs if metric != "loss" else min(SAMPLES, self.valid_pairs)
-        sources, references = self._texts(shown)
+        places = range(self.valid_pairs) if metric != "loss" else self._sample_places
+        sources, references = self._texts(places)
         outputs = translate(self.model, self.loader.tokenizers, sources, self.device)
         for name in METRICS:
             if metric != "loss" and (name == metric or name == "exact"):
                 scores[name] = score(name, outputs, references)
-        samples = list(zip(sources, references, outputs, strict=True))[:SAMPLES]
+        said = dict(zip(places, zip(sources, references, outputs, strict=True), strict=True))
+        samples = [said[place] for place in self._sample_places]
         return Validation(scores, samples, self._picture(samples))
+
+    @cached_property
+    def _sample_places(self) -> list[int]:
+        sources, _ = self._texts(range(self.valid_pairs))
+        return spread_places(sources, SAMPLES)
 
     def _picture(self, samples: Sequence[tuple[str, str, str]]) -> Mapping[str, Any] | None:
         """The cross-attention of saying the reference of one of them: its rows stay the same while it learns to look.
@@ -131,13 +138,25 @@ class TranslationTask:
             positions += int(batch.target_mask.sum())
         return total / positions
 
-    def _texts(self, count: int) -> tuple[list[str], list[str]]:
-        """The first validation pairs as text; ids decode exactly."""
+    def _texts(self, places: Sequence[int]) -> tuple[list[str], list[str]]:
+        """Validation pairs as text; ids decode exactly."""
         source, target = self.loader.tokenizers
         return (
-            [source.decode(ids.tolist()) for ids in rows(self.valid.source, range(count))],
-            [target.decode(ids.tolist()) for ids in rows(self.valid.target, range(count))],
+            [source.decode(ids.tolist()) for ids in rows(self.valid.source, places)],
+            [target.decode(ids.tolist()) for ids in rows(self.valid.target, places)],
         )
+
+
+def spread_places(texts: Sequence[str], count: int) -> list[int]:
+    """Places of different texts, from short ones to long ones; of few texts all, in their order."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(text, place)
+    places = list(first.values())
+    if len(places) <= count:
+        return places
+    places.sort(key=lambda place: (len(texts[place]), place))
+    return [places[(2 * number + 1) * len(places) // (2 * count)] for number in range(count)]
 
 
 def without_words(batch: Batch, share: float) -> Batch:

@@ -1,5 +1,6 @@
 """Everything that is more than one file: tokenizers, checkpoints, run folders, engines, stores of ids."""
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -46,7 +47,72 @@ def _made_tokenizers() -> Sequence[Files]:
             with _temporary() as folder:
                 Tokenizer.train(SOURCES * 2, config).save(folder / "tokenizer.json")
                 made.append(files_of(folder))
+    return [*made, *_imported_tokenizers()]
+
+
+def _spm(kind: str) -> bytes:
+    """A SentencePiece model with the rules of NFKC in it."""
+    import io
+
+    import sentencepiece
+    from folders import SOURCES, TARGETS
+
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*SOURCES, *TARGETS] * 4),
+        model_writer=written,
+        vocab_size=90,
+        model_type=kind,
+        hard_vocab_limit=False,
+        minloglevel=3,
+    )
+    return written.getvalue()
+
+
+def _imported_tokenizers() -> Sequence[Files]:
+    from seq2see.doors.spm import NORMAL, read_spm
+    from seq2see.text import TokenizerConfig
+    from seq2see.text.pieces import SPECIALS
+    from seq2see.text.sentencepiece import SentencePieceModel, SentencePieceTokenizer
+
+    made = []
+    for kind in ("unigram", "bpe"):
+        spm = read_spm(_spm(kind))
+        pieces = tuple((piece.text.replace("▁", " "), piece.score) for piece in spm.pieces if piece.kind == NORMAL)
+        names = (*SPECIALS, ">>deu<<", *(name for name, _ in pieces))
+        model = SentencePieceModel(kind == "bpe", pieces, names, spm.charsmap, True, True)
+        config = TokenizerConfig(scheme="sentencepiece", byte_fallback=False, language_code=">>deu<<")
+        with _temporary() as folder:
+            SentencePieceTokenizer(config, model).save(folder / "tokenizer.json")
+            made.append(files_of(folder))
     return made
+
+
+# ----- folders of other programs
+
+
+@cache
+def _marian_folders() -> Sequence[Files]:
+    sys.path.insert(0, str(Path(__file__).parents[2] / "doors"))
+    from learned_runs import learned_run
+
+    from seq2see.doors.leaving import export_run
+
+    small = {"width": 8, "heads": 2, "layers": 1, "inner": 8, "norm_first": False}
+    with _temporary() as folder:
+        export_run(learned_run(folder / "run", steps=0, **small), "hf", folder / "hf")
+        ours = files_of(folder / "hf")
+    # The same with models that SentencePiece made: pieces that the vocabulary lacks are unknown.
+    return [ours, *(ours | {"source.spm": _spm(kind), "target.spm": _spm(kind)} for kind in ("unigram", "bpe"))]
+
+
+def _marian(folder: Path, out: Path) -> None:
+    """`seq2see import`, and the run that it makes."""
+    from seq2see.doors.marian_in import import_marian
+
+    with _temporary() as place:
+        import_marian(folder, place / "run")
+        _run(place / "run", out)
 
 
 def _tokenizer(folder: Path, out: Path) -> None:
@@ -231,6 +297,8 @@ def _engines() -> Sequence[Files]:
     from seq2see.engines import make_engine
     from seq2see.runs.folder import load_run
 
+    if made := os.environ.get("FUZZ_ENGINES"):  # see Harness.engines
+        return [files_of(Path(made))]
     with _temporary() as folder:
         run = make_run(folder / "run", "rnnsearch", **SMALL["rnnsearch"])
         for name in ("onnx", "int8"):
@@ -264,6 +332,7 @@ _CONFIG = frozenset({"config.json"})  # another one could ask for a million upda
 TARGETS: list[Target] = [
     _folder("tokenizer", _made_tokenizers, _tokenizer),
     _folder("run", _runs, _run),
+    _folder("marian", _marian_folders, _marian),
     _folder("voice", _made_voices, _voice),
     _folder("checkpoint", _checkpoints, _checkpoint),
     replace(_folder("store", _stores, _store), refit=False, writes=True),

@@ -83,6 +83,8 @@ class Harness:
     patience: float = PATIENCE
     seconds: float | None = None
     """Of CPU time that an input may take, if not the usual limits."""
+    engines: Path | None = None
+    """A run with both engines, made already: exporting takes long."""
     figures: dict[str, Figures] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     _seen: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
@@ -182,7 +184,7 @@ class Harness:
 
     def _started(self) -> "Child":
         if self._child is None:
-            self._child = Child()
+            self._child = Child(self.engines)
         return self._child
 
     def _end(self) -> None:
@@ -194,7 +196,7 @@ class Harness:
 class Child:
     """A process that reads inputs, with a folder of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, engines: Path | None = None) -> None:
         self.inputs = 0
         self.folder = Path(tempfile.mkdtemp(prefix="seq2see-fuzz-"))
         (self.folder / "tmp").mkdir()
@@ -215,6 +217,7 @@ class Child:
                 "TMPDIR": str(self.folder / "tmp"),
                 "OMP_NUM_THREADS": "1",
                 "TOKENIZERS_PARALLELISM": "false",
+                "FUZZ_ENGINES": str(engines or ""),
             },
         )
         os.close(writing)

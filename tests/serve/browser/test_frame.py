@@ -18,7 +18,7 @@ from served_page import OTHER, TEXT, ServedPage, watched
 from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
 from seq2see.serve.configuration import ServerConfig
 
-TABS = ("translate", "look", "compare", "beam", "step", "training", "speak")
+TABS = ("translate", "look", "compare", "beam", "step", "training", "speak", "learn")
 SETTLED = {
     "translate": ".said-word",
     "look": ".matrix",
@@ -27,6 +27,7 @@ SETTLED = {
     "step": ".step-card",
     "training": ".chart svg",
     "speak": ".token-row",
+    "learn": ".lesson .card .equation, .lesson .card .numbers",
 }
 
 
@@ -60,7 +61,7 @@ def test_axe_finds_nothing_in_the_other_three(site: ServedPage, theme: str, widt
 def check_axe(site: ServedPage, theme: str, width: int, language: str) -> None:
     viewport = {"width": width, "height": 800}
     with site.opened(color_scheme=theme, viewport=viewport, reduced_motion="reduce") as opened:
-        page = opened.go(text=TEXT, lang=language, watch="young")
+        page = opened.go(text=TEXT, lang=language, watch="young", lesson="dot")
         for tab in TABS:
             page.locator(f"#tab-{tab}").click()
             settled(page, tab)
@@ -80,7 +81,7 @@ def check_axe(site: ServedPage, theme: str, width: int, language: str) -> None:
 
 def test_every_tab_by_keys(site: ServedPage) -> None:
     with site.opened() as opened:
-        page = opened.go(text=TEXT, watch="young")
+        page = opened.go(text=TEXT, watch="young", lesson="dot")
         settled(page, "translate")
         page.locator("#tab-translate").focus()
         for place, tab in enumerate(TABS):
@@ -88,9 +89,9 @@ def test_every_tab_by_keys(site: ServedPage) -> None:
             expect(page.locator(f"#tab-{tab}")).to_have_attribute("aria-selected", "true")
             settled(page, tab)
         page.keyboard.press("ArrowLeft")
-        expect(page.locator("#tab-training")).to_be_focused()
+        expect(page.locator("#tab-speak")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator("#tab-training")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("#tab-speak")).to_have_attribute("aria-selected", "true")
         page.keyboard.press("?")
         expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
         page.keyboard.press("Escape")

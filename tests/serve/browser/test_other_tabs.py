@@ -8,6 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from served_page import TEXT, ServedPage, update_line, validation_line
 
+from seq2see import atomic
+from seq2see.runs.evaluations import keep_evaluation
+
 WITHOUT_GONE = """(one) => {
   const copy = one.cloneNode(true);
   copy.querySelectorAll("del").forEach((gone) => gone.remove());
@@ -146,6 +149,30 @@ def test_one_pointer_lights_a_source_word_in_every_map(site: ServedPage) -> None
         expect(page.locator("body > [aria-live=polite]")).to_contain_text(TEXT.split()[0])
 
 
+WORST = {"source": TEXT, "reference": "we went there .", "output": "we stayed .", "chrf": 12.5}
+
+
+def test_a_length_leads_to_its_worst_sentences_and_they_to_translate(site: ServedPage) -> None:
+    buckets = [{"from": 1, "to": 8, "sentences": 3, "score": 40.0, "low": 30.0, "high": 50.0}]
+    table = {"metric": "bleu", "side": "reference", "unit": "words", "buckets": buckets}
+    keep_evaluation(site.folder / "rnnsearch", {"test": "a.tsv", "by_length": table, "worst": [[WORST]]})
+    with site.opened() as opened:
+        page = opened.go(tab="compare", runs=["rnnsearch", "rnn"])
+        chart = page.locator(".chart svg[role=img]")
+        chart.click(position={"x": 400, "y": 100})
+        expect(page.locator(".worst-of")).to_contain_text("chrF 12.5")
+        page.get_by_label("Worst sentences of").select_option("")
+        expect(page.locator(".worst-of")).to_have_count(0)
+        chart.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Compare it here").click()
+        expect(page.get_by_label("Reference", exact=False)).to_have_value("we went there .")
+        page.locator(".worst-of .link").click()
+        expect(page.get_by_label("Source", exact=True)).to_have_value(TEXT)
+        expect(page.locator("#tab-translate")).to_have_attribute("aria-selected", "true")
+
+
 # ----- Beam
 
 
@@ -187,6 +214,8 @@ def test_six_cards_with_the_model_s_numbers(site: ServedPage, run: str) -> None:
         assert weights == [f"{weight:.3f}" for weight in walk["attention"]["weights"]]
         scores = page.locator("[data-card='3'] .bars .number").all_inner_texts()
         assert scores == [f"{score:.3f}" for score in walk["attention"]["scores"]]
+        shown = page.locator(".way section h3").all_inner_texts()  # what is computed before and after the look
+        assert shown == [formula["name"] for formula in (*walk["before"], *walk["after"])]
         choices = page.locator("[data-card='6'] .bars .number").all_inner_texts()
         assert choices[:5] == [f"{choice['probability']:.4f}" for choice in walk["choices"]]
         page.locator("#step-on").focus()
@@ -233,6 +262,34 @@ def test_curves_grow_while_they_are_watched(site: ServedPage) -> None:
         expect(page.locator(".then dd").nth(2)).to_contain_text("at step 3")
         rows = opened.exported("tsv").splitlines()
         assert rows[-1].split("\t")[:4] == ["young", "4", "1", "14"]
+        expect(page.locator(".chart .best").first).to_be_attached()
+        # Training was resumed from an earlier checkpoint: another file, shorter.
+        atomic.write_file(metrics, "".join(map(update_line, range(1, 3))).encode())
+        expect(page.locator(".card .notes")).to_contain_text("young · step 2", timeout=10_000)
+        atomic.write_file(metrics, ("".join(map(update_line, range(1, 4))) + validation_line(3)).encode())
+
+
+def test_a_part_of_the_curves_with_the_pointer_and_by_keys(site: ServedPage) -> None:
+    with site.opened() as opened:
+        page = opened.go(tab="training", watch="young")
+        chart = page.locator(".chart svg[role=img]").first
+        expect(chart.locator("path.line").first).to_be_visible()
+        box = chart.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 80)
+        page.mouse.up()
+        page.wait_for_url("**range=**")
+        page.get_by_role("button", name="Show all of it").click()
+        assert "range=" not in page.url
+        chart.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("+")
+        page.wait_for_url("**range=**")
+        expect(page.get_by_role("button", name="Show all of it")).to_be_visible()
+        page.keyboard.press("0")
+        expect(page.get_by_role("button", name="Show all of it")).to_be_hidden()
 
 
 # ----- Speak
@@ -272,3 +329,26 @@ def test_a_dropped_recording_sets_the_sliders(site: ServedPage) -> None:
         expect(page.locator(".card .note", has_text="Style of abba.wav")).to_be_visible()
         shown = [float(one.input_value()) for one in page.locator(".token-row input[type=number]").all()]
         np.testing.assert_allclose(shown, weights / weights.sum(), atol=0.011)
+
+
+# ----- Learn
+
+
+def test_a_lesson_is_computed_and_its_numbers_can_be_changed(site: ServedPage) -> None:
+    listed = site.live.client.get("/api/v1/lessons?language=en").json()
+    with site.opened() as opened:
+        page = opened.go(tab="learn")
+        expect(page.locator(".lesson-name")).to_have_count(len(listed))
+        page.locator(".lesson-name").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".lesson-title")).to_have_text(listed[0]["title"])
+        assert f"lesson={listed[0]['name']}" in page.url
+        before = page.locator(".lesson .numbers").first.inner_text()
+        page.get_by_role("button", name="Try it here").first.click()
+        expect(page.get_by_role("button", name="Back to its own numbers")).to_be_visible()
+        assert page.locator(".lesson .numbers").first.inner_text() != before
+        page.go_back()
+        expect(page.locator(".lesson .numbers").first).to_have_text(before, use_inner_text=True)
+        page.locator("#language").click()
+        korean = site.live.client.get("/api/v1/lessons?language=ko").json()
+        expect(page.locator(".lesson-title")).to_have_text(korean[0]["title"])

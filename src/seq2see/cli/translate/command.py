@@ -67,7 +67,11 @@ def translate(
     search: Search = None,
     workers: Workers = None,
     engine: Annotated[
-        str, typer.Option(help="torch; onnx: the same from ONNX Runtime; int8: fastest, weights rounded to 8 bits.")
+        str,
+        typer.Option(
+            help="torch; onnx: the same from ONNX Runtime; int8: weights rounded to 8 bits there; ctranslate2, "
+            "ctranslate2-int8: fastest, Transformers only."
+        ),
     ] = "torch",
     form: Annotated[
         str, typer.Option("--format", help="auto (by the file's name), text, po, xliff, srt, jsonl.")

@@ -16,7 +16,7 @@ from typing import Any
 import seq2see
 from seq2see import atomic
 from seq2see.errors import ConfigError
-from seq2see.learn.blocks import Block, Curves, Equation, LessonTable, MapView, Matrix, Section, ShellLine
+from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, Section, ShellLine
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
 from seq2see.learn.render.terminal import cell_text
@@ -105,6 +105,8 @@ def _text(block: Block, language: Language) -> str:
             return say(block, language)
         case Equation():
             return f"```\n{block.text}\n```"
+        case Drawing():
+            return "\n".join(["```", *block.lines, "```"])
         case ShellLine():
             return f"```sh\n{block.text}\n```"
         case Matrix():

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seq2see.learn.blocks import Block, Curves, Equation, LessonTable, MapView, Matrix, ShellLine
+from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, ShellLine
 from seq2see.learn.catalogue import outline
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
@@ -16,25 +16,35 @@ _COLOURS = 6
 
 def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, command: str) -> str:
     """The whole file; `command` is what was typed for it."""
-    title = say(lesson.title, language)
+    data = lesson_data(lesson, page, language, command)
+    return document(str(data["title"]), data, (*SCRIPTS, "chart", "korean", "blocks", "lesson"), language=language)
+
+
+def lesson_data(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, command: str) -> dict[str, Any]:
+    """What view/blocks.js draws, in a file and on the page of `seq2see serve`."""
     sections: list[tuple[str, list[Block]]] = [
         (f"{number}. {say(section.title, language)}", list(section.blocks))
         for number, section in enumerate(page.sections, start=1)
     ]
-    attempts: list[Block] = []
-    for attempt in page.attempts:
-        attempts += [attempt.text, ShellLine(command_line(lesson.name, language, attempt.changes))]
     whole: list[tuple[str, list[Block]]] = [
         (say(common.QUESTION, language), [*([] if page.notice is None else [page.notice]), page.question]),
         *sections,
         (say(common.ANSWER, language), [page.answer]),
-        (say(common.TRY, language), attempts),
     ]
-    data = {
-        "title": title,
+    attempts = [
+        packed
+        for attempt in page.attempts
+        for packed in (
+            _packed(attempt.text, language),
+            {"kind": "command", "text": command_line(lesson.name, language, attempt.changes), "changes": list(attempt.changes)},
+        )
+    ]
+    return {
+        "title": say(lesson.title, language),
         "language": language,
         "sections": [
-            {"title": name, "blocks": [_packed(block, language) for block in blocks]} for name, blocks in whole
+            *({"title": name, "blocks": [_packed(block, language) for block in blocks]} for name, blocks in whole),
+            {"title": say(common.TRY, language), "blocks": attempts},
         ],
         "origins": {
             "title": say(common.ORIGIN, language),
@@ -48,6 +58,7 @@ def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, c
         },
         "following": {
             "title": say(common.NEXT, language),
+            "lessons": list(page.following),
             "lines": [
                 *([command_line(name, language), say(outline(name).summary, language)] for name in page.following),
                 *([line, ""] for line in page.commands),
@@ -55,7 +66,6 @@ def html(lesson: Lesson[LessonSettings], page: LessonPage, language: Language, c
         },
         "command": [say(common.COMMAND, language), command],
     }
-    return document(title, data, (*SCRIPTS, "chart", "korean", "lesson"), language=language)
 
 
 def _packed(block: Block, language: Language) -> dict[str, Any]:
@@ -65,6 +75,8 @@ def _packed(block: Block, language: Language) -> dict[str, Any]:
             return {"kind": "text", "text": say(block, language)}
         case Equation():
             return {"kind": "equation", "text": block.text}
+        case Drawing():
+            return {"kind": "drawing", "text": "\n".join(block.lines)}
         case ShellLine():
             return {"kind": "command", "text": block.text}
         case Quote():

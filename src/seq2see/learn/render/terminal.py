@@ -9,6 +9,7 @@ from rich.text import Text
 from seq2see.learn.blocks import (
     Block,
     Curves,
+    Drawing,
     Equation,
     LessonTable,
     MapView,
@@ -107,6 +108,8 @@ def drawn(block: Block, language: Language) -> Iterator[RenderableType]:
             yield from map(Text, wrapped(say(block, language)))
         case Equation():
             yield Text(f"{_INDENT}{block.text}", style="italic", no_wrap=True)
+        case Drawing():
+            yield from (Text(f"{_INDENT}{line}", no_wrap=True) for line in block.lines)
         case ShellLine():
             yield from _folded(block.text)
         case Matrix():

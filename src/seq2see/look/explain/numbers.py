@@ -19,15 +19,15 @@ def plain(walk: Walkthrough) -> Mapping[str, Any]:
     """Everything a walkthrough holds, as dictionaries, lists and numbers; minus infinity becomes null."""
     return {
         "family": walk.family,
+        "kind": walk.kind,
         "step": walk.step,
         "steps": walk.steps,
         "source": list(walk.source),
         "said": list(walk.said),
-        "target": asdict(walk.target),
+        "target": None if walk.target is None else asdict(walk.target),
+        "before": [_plain_formula(formula) for formula in walk.before],
         "attention": None if walk.attention is None else _plain_attention(walk.attention),
-        "instead": None if walk.instead is None else _plain_formula(walk.instead),
-        "cells": [_plain_formula(cell) for cell in walk.cells],
-        "cells_first": walk.cells_first,
+        "after": [_plain_formula(formula) for formula in walk.after],
         "features": _listed(walk.features),
         "choices": [asdict(choice) for choice in walk.choices],
         "log_sum": walk.log_sum,
@@ -83,12 +83,13 @@ def script(walk: Walkthrough) -> str:
         "",
         f"said = {list(walk.said)!r}  # before this step",
     ]
-    cells = [line for cell in walk.cells for line in _block(cell)]
     looks = [] if walk.attention is None else _attention(walk.attention)
-    if walk.instead is not None:
-        looks += _block(walk.instead)
-    lines += cells + looks if walk.cells_first else looks + cells
-    return "\n".join([*lines, *_choices(walk), ""])
+    before, after = (
+        [line for formula in formulas for line in _block(formula)] for formulas in (walk.before, walk.after)
+    )
+    lines += [*before, *looks, *after]
+    lines += [] if walk.log_sum is None else _choices(walk, walk.log_sum)
+    return "\n".join([*lines, ""])
 
 
 def _attention(walk: AttentionWalk) -> list[str]:
@@ -100,6 +101,8 @@ def _attention(walk: AttentionWalk) -> list[str]:
         *(f"{name} = {_literal(value)}" for name, value in named.items()),
         "places = np.arange(len(keys))",
     ]
+    if walk.query_formula is not None:
+        lines += [*_block(walk.query_formula), "query = turned"]
     for formula in (walk.score, walk.region, walk.normaliser):
         lines += _block(formula)
     if walk.gain is not None:
@@ -132,14 +135,15 @@ def _inputs(formula: Formula) -> list[Quantity]:
     return [part for part in formula.parts if part.given]
 
 
-def _choices(walk: Walkthrough) -> list[str]:
+def _choices(walk: Walkthrough, log_sum: float) -> list[str]:
     return [
         "",
-        "# the likeliest pieces: probability = exp(logit - log of the sum of exp(logit) over the vocabulary)",
+        "# the likeliest pieces: log probability = logit - log of the sum of exp(logit) over the vocabulary",
         f"pieces = {[choice.token for choice in walk.choices]!r}",
         f"logits = np.array({[choice.logit for choice in walk.choices]!r})",
-        f"log_sum = {walk.log_sum!r}",
-        "probabilities = np.exp(logits - log_sum)",
+        f"log_sum = {log_sum!r}",
+        "log_probabilities = logits - log_sum",
+        "probabilities = np.exp(log_probabilities)",
         "for piece, probability in zip(pieces, probabilities):",
         '    print(f"{piece:>16}  {probability:7.4f}")',
     ]

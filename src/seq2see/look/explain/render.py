@@ -35,13 +35,10 @@ def text(walk: Walkthrough, width: int = 100) -> str:
 def tell(walk: Walkthrough) -> Iterator[RenderableType]:
     """The walk, section after section."""
     yield _title(walk)
-    sections: list[tuple[str, list[RenderableType]]] = []
-    cells = [(_named("The state", cell), _parts(cell)) for cell in walk.cells]
-    looks = [] if walk.attention is None else _look(walk.attention)
-    if walk.instead is not None:
-        looks.append((_named("The source", walk.instead), _parts(walk.instead)))
-    sections += cells + looks if walk.cells_first else looks + cells
-    sections.append(("What to say", _choices(walk)))
+    before, after = ([(_headed(formula), _parts(formula)) for formula in part] for part in (walk.before, walk.after))
+    sections = [*before, *([] if walk.attention is None else _look(walk.attention)), *after]
+    if walk.log_sum is not None:
+        sections.append(("What to say", _choices(walk, walk.log_sum)))
     for number, (name, content) in enumerate(sections, start=1):
         yield Text()
         yield Text(f"{number}  {name}", style="bold")
@@ -50,6 +47,9 @@ def tell(walk: Walkthrough) -> Iterator[RenderableType]:
 
 
 def _title(walk: Walkthrough) -> Text:
+    if walk.target is None:
+        title = Text(f"{walk.family}, source piece {walk.step} of {walk.steps}: ", style="bold")
+        return title.append("how it reads ", style="not bold").append(walk.source[walk.step - 1])
     title = Text(f"{walk.family}, step {walk.step} of {walk.steps}: ", style="bold")
     title.append(f"after {' '.join(walk.said)} it says " if walk.said else "at first it says ", style="not bold")
     return title.append(walk.target.token)
@@ -58,16 +58,23 @@ def _title(walk: Walkthrough) -> Text:
 def _look(walk: AttentionWalk) -> list[tuple[str, list[RenderableType]]]:
     which = f"{walk.kind} attention, layer {walk.layer}"
     which += f", head {walk.head} of {walk.heads}" if walk.heads > 1 else ""
-    query = Quantity("query", walk.query_meaning, walk.query)
+    query: list[RenderableType] = [_rows([Quantity("query", walk.query_meaning, walk.query)])]
+    query += [] if walk.query_formula is None else [Text(_headed(walk.query_formula)), *_parts(walk.query_formula)]
     free = f"{int(walk.allowed.sum())} of {len(walk.allowed)} keys may be looked at"
     return [
-        (f"The query ({which})", [_rows([query])]),
+        (f"The query ({which})", query),
         (f"The keys: {walk.keys_meaning}", [_vectors(walk.tokens, walk.keys)]),
         (_named("The scores", walk.score), _parts(walk.score)),
         (_named("The mask", walk.region), [*_parts(walk.region), Text(free)]),
         (_named("The weights", walk.normaliser), [Text(walk.normaliser.text, style="italic"), *_weights(walk)]),
         ("What it takes home", _taken(walk)),
     ]
+
+
+def _headed(formula: Formula) -> str:
+    """`Layer norm (Ba 2016)`."""
+    paper = f" ({formula.paper})" if formula.paper else ""
+    return f"{formula.name[0].upper()}{formula.name[1:]}{paper}"
 
 
 def _named(what: str, formula: Formula) -> str:
@@ -112,7 +119,7 @@ def _weights(walk: AttentionWalk) -> list[RenderableType]:
 def _starred(walk: AttentionWalk) -> int | None:
     """The text that is looked at most, as in the drawings of a map: `</s>` and `<s>` are no text."""
     text = walk.weights.copy()
-    text[-1 if walk.kind == "cross" else 0] = 0
+    text[0 if walk.kind == "decoder" else -1] = 0
     return int(text.argmax()) if text.max() > 0 else None
 
 
@@ -158,23 +165,28 @@ def _slice(values: Array) -> str:
     return "[" + " ".join(f"{number(value):>7}" for value in values[:FIRST]) + more + "]"
 
 
-def _choices(walk: Walkthrough) -> list[RenderableType]:
-    features = Quantity("features", "what the vocabulary layer reads", walk.features)
+def _choices(walk: Walkthrough, log_sum: float) -> list[RenderableType]:
+    parts = (
+        Quantity("features", "what the vocabulary layer reads", walk.features),
+        Quantity("log_sum", "log of the sum of exp(logit) over the vocabulary", np.array(log_sum)),
+    )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for column in ("rank", "piece", "logit", "probability", ""):
+    for column in ("rank", "piece", "logit", "log p", "probability", ""):
         table.add_column(column, justify="right" if column not in ("piece", "") else "left", no_wrap=True)
     table.add_column()
+    target = walk.target
     rows = [*walk.choices]
-    if all(choice.id != walk.target.id for choice in rows):
-        rows.append(walk.target)
+    if target is not None and all(choice.id != target.id for choice in rows):
+        rows.append(target)
     for choice in rows:
-        _add(table, *_choice(choice, is_target=choice.id == walk.target.id), bar=Bar(choice.probability))
-    return [_rows([features]), table]
+        is_target = target is not None and choice.id == target.id
+        _add(table, *_choice(choice, is_target=is_target), bar=Bar(choice.probability))
+    return [Text("logits = W features + b;  log p = logit - log_sum", style="italic"), _rows(parts), table]
 
 
 def _choice(choice: Choice, *, is_target: bool) -> tuple[str, ...]:
     mark = "said" if is_target else ""
-    numbers = number(choice.logit), number(choice.probability)
+    numbers = number(choice.logit), number(choice.log_probability), number(choice.probability)
     return str(choice.rank), shown(choice.token), *numbers, mark
 
 

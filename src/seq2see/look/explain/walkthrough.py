@@ -1,16 +1,16 @@
-"""One target position, step by step, with the model's own formula and numbers.
+"""One position, step by step, from the word that enters to the probabilities, with the model's own numbers.
 
     walk = explain(model, source_ids, target_ids, step=3)
     print(walk)                  to read          walk.as_dict()      everything, for JSON
     walk.attention.weights       (source,)        walk.as_numpy()     a script that recomputes it
 
-The numbers are recorded while the model says the target in one pass, as `model.look` does; nothing is computed beside
-the model but what a formula shows on the way (the exponentials of a softmax, the gates of a cell).
+The numbers of the look are recorded while the model says the target in one pass, as `model.look` does. What stands
+before and after it the model's own parts describe (`Decoder.describe_step`, `Encoder.describe_position`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -22,13 +22,14 @@ from seq2see.attention.formula import Array, Formula, Quantity, array
 from seq2see.data.batch import Batch
 from seq2see.errors import ConfigError
 from seq2see.look.explain.formulas import normaliser_formula
-from seq2see.models import AttentionLayer, Model, Output, StepDescription
+from seq2see.models import AttentionLayer, Model, StepDescription
+from seq2see.models.base import Place
 from seq2see.vocabulary import BOS, EOS, PAD, UNK
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-WalkKind = Literal["cross", "decoder"]
+WalkKind = Literal["cross", "decoder", "encoder"]
 Names = Callable[[int], str]
 TOP = 5
 _CHANGED = 1e-5  # weights further from their formula than rounding goes were changed by a what-if
@@ -43,6 +44,7 @@ class Choice:
     id: int
     rank: int
     logit: float
+    log_probability: float
     probability: float
 
 
@@ -53,6 +55,7 @@ class AttentionWalk:
     kind, layer, head   which look; layers and heads are counted from 0
     tokens              (S,) what stands under the keys
     query, keys         (D,), (S, D) as the score gets them: keys are projected already
+    query_formula       how the query comes from W_Q x, where QK-norm or rotary positions change it; else None
     score               the formula of `scores` (S,), the bias of positions included
     region              the formula of `allowed` (S,): mask and scope; `mask` alone hides padding
     normaliser          the formula that makes weights of scores
@@ -71,6 +74,7 @@ class AttentionWalk:
     keys_meaning: str
     values_meaning: str
     query: Array
+    query_formula: Formula | None
     keys: Array
     score: Formula
     scores: Array
@@ -88,29 +92,32 @@ class AttentionWalk:
 
 @dataclass(frozen=True, eq=False)
 class Walkthrough:
-    """How one piece of the target came to be said.
+    """How one piece of the target came to be said; of kind "encoder", how one piece of the source was read.
 
-    step, steps   the position, from 1, and how many there are, the end of the sentence included
-    said          the pieces before it; `target` is the piece that is said here
-    attention     None for a family without; `instead` then tells what it has
-    cells         of a recurrent decoder, lowest layer first; `cells_first`: before the look (Luong), else after it
-    features      what the vocabulary layer reads; `choices` the likeliest pieces that it sees in them
-    log_sum       log of the sum of exp(logit) over the whole vocabulary: probability = exp(logit - log_sum)
+    step, steps     the position, from 1, and how many there are, the end of the sentence included
+    said            the pieces before it; `target` is the piece that is said here
+    before, after   what is computed before and after the look, in its order; all of it in `before` without a look
+    attention       the look; None for a family without
+    features        what the vocabulary layer reads; `choices` the likeliest pieces that it sees in them
+    log_sum         log of the sum of exp(logit) over the whole vocabulary: log probability = logit - log_sum
+
+    Of kind "encoder" the walk ends with the key of this piece, `features`: `target` and `log_sum` are None, `said` and
+    `choices` empty.
     """
 
     family: str
+    kind: WalkKind
     step: int
     steps: int
     source: tuple[str, ...]
     said: tuple[str, ...]
-    target: Choice
+    target: Choice | None
+    before: tuple[Formula, ...]
     attention: AttentionWalk | None
-    instead: Formula | None
-    cells: tuple[Formula, ...]
-    cells_first: bool
+    after: tuple[Formula, ...]
     features: Array
     choices: tuple[Choice, ...]
-    log_sum: float
+    log_sum: float | None
 
     def as_dict(self) -> Mapping[str, Any]:
         """Everything in full, for JSON."""
@@ -150,62 +157,92 @@ def explain(
 ) -> Walkthrough:
     """The walk through one target position; `target` comes without its end, which is the last step.
 
-    layer, head     from 0; the last layer that looks at the source and head 0, if not given
-    kind            "cross", or "decoder" for the self-attention of a Transformer's decoder
+    step            of kind "encoder": the source piece, from 1
+    layer, head     from 0; the last layer with this kind of attention and head 0, if not given
+    kind            "cross"; "decoder" for the self-attention of a Transformer's decoder; "encoder" for how a piece of
+                    the source is read, by self-attention, gates or convolutions
     source_tokens   the source pieces as they are shown;  name: a target id as it is shown
     """
-    steps = len(target) + 1
+    attention = _choose(model, kind, layer, head)
+    steps = len(source) if kind == "encoder" else len(target) + 1
     if not 1 <= step <= steps:
-        raise ConfigError(f"step = {step}, but this target has {steps} (1 to {steps}; the last one says </s>)")
+        what, last = ("source", "the last one is </s>") if kind == "encoder" else ("target", "the last one says </s>")
+        raise ConfigError(f"step = {step}, but this {what} has {steps} (1 to {steps}; {last})")
     if model.training:
         raise ConfigError("a model in training drops numbers at random; call model.eval() before explaining it")
     shown = name or (lambda index: _SPECIAL.get(index, f"#{index}"))
     batch = Batch.of([source], [target]).to(next(model.parameters()).device)
-    attention = _choose(model, kind, layer, head)
     calls: list[Weighing] = []
-    output: Output = _recording(model, attention, calls)(batch, need_weights=True)
+    output = _recording(model, attention, calls)(batch, need_weights=True)
     names = tuple(source_tokens) if source_tokens is not None else tuple(_SPECIAL.get(i, f"#{i}") for i in source)
     if len(names) != len(source):
         raise ConfigError(f"{len(source)} source ids, but {len(names)} source_tokens")
-    walk, context = None, None
+    walk = None
     if attention is not None:
-        tokens = names if kind == "cross" else tuple(shown(index) for index in [BOS, *target])
-        walk, context = _walk(attention, kind, head or 0, tokens, _row(calls, step))
-    described = _describe(model, batch, step, context if kind == "cross" else None)
+        tokens = tuple(shown(index) for index in [BOS, *target]) if kind == "decoder" else names
+        walk = _walk(attention, kind, head or 0, tokens, _row(calls, step))
+    if kind == "encoder":
+        return _reading(model, batch, step, names, walk)
+    described = _describe(model, batch, step, None if attention is None else attention.place)
     logits = output.logits[0, step - 1]  # (V,)
     return Walkthrough(
         family=model.family,
+        kind=kind,
         step=step,
         steps=steps,
         source=names,
         said=tuple(shown(index) for index in target[: step - 1]),
         target=_choice(logits, [*target, EOS][step - 1], shown),
+        before=described.before,
         attention=walk,
-        instead=None if walk is not None else described.instead,
-        cells=described.cells,
-        cells_first=described.cells_first,
+        after=described.after,
         features=array(output.features[0, step - 1]),
         choices=tuple(_choice(logits, int(index), shown) for index in logits.topk(min(TOP, len(logits))).indices),
         log_sum=float(logits.logsumexp(dim=-1)),
     )
 
 
-def _describe(model: Model[Any, Any], batch: Batch, step: int, context: Tensor | None) -> StepDescription:
+def _describe(model: Model[Any, Any], batch: Batch, step: int, place: Place | None) -> StepDescription:
     """What the decoder says of its own step, from the state that the steps before it lead to."""
     memory = model.encode(batch.source, batch.source_mask)
     state = model.start(memory)
     for tokens in batch.target_in[:, : step - 1].unbind(dim=1):
         _, state = model.step(tokens, memory, state)
-    return model.decoder.describe_step(batch.target_in[:, step - 1], memory, state, context)
+    return model.decoder.describe_step(batch.target_in[:, step - 1], memory, state, place)
+
+
+def _reading(
+    model: Model[Any, Any], batch: Batch, step: int, names: tuple[str, ...], walk: AttentionWalk | None
+) -> Walkthrough:
+    """How the encoder reads one piece of the source: it ends with the key of the piece."""
+    mask = model.check_source(batch.source, batch.source_mask)
+    layer = None if walk is None else walk.layer
+    described = model.encoder.describe_position(batch.source, mask, step - 1, layer)
+    encoded, _ = model.encoder(batch.source, mask)
+    return Walkthrough(
+        family=model.family,
+        kind="encoder",
+        step=step,
+        steps=len(names),
+        source=names,
+        said=(),
+        target=None,
+        before=described.before,
+        attention=walk,
+        after=described.after,
+        features=array(encoded.keys[0, step - 1]),
+        choices=(),
+        log_sum=None,
+    )
 
 
 def _choose(model: Model[Any, Any], kind: WalkKind, layer: int | None, head: int | None) -> AttentionLayer | None:
-    """The attention that is meant; None for a model that does not look at the source."""
-    if kind not in ("cross", "decoder"):
-        raise ConfigError(f"kind = '{kind}': a target position has cross or decoder attention")
+    """The attention that is meant; None for a model that does not look at the source, or at itself in its encoder."""
+    if kind not in get_args(WalkKind):
+        raise ConfigError(f"kind = '{kind}': expected cross, decoder or encoder")
     layers = {attention.layer: attention for attention in model.attentions() if attention.kind == kind}
     if not layers:
-        if kind != "cross" or layer is not None or head is not None:
+        if kind == "decoder" or layer is not None or head is not None:
             raise ConfigError(f"this model has no {kind} attention, so there is no layer or head of it to choose")
         return None
     layer = len(layers) - 1 if layer is None else layer
@@ -252,13 +289,14 @@ def _cut(weighing: Weighing, row: int) -> Weighing:
         allowed=cut(weighing.allowed),
         gain=cut(weighing.gain),
         weights=weighing.weights[:, :, row : row + 1],
+        raw_query=cut(weighing.raw_query),
     )
 
 
 def _walk(
     attention: AttentionLayer, kind: WalkKind, head: int, tokens: tuple[str, ...], row: Weighing
-) -> tuple[AttentionWalk, Tensor]:
-    """The walk through one row of attention, and (1, D) the context that it hands to the rest of the model."""
+) -> AttentionWalk:
+    """The walk through one row of attention."""
     module, mechanism = attention.module, attention.module.scorer
     meanings = module.meanings(attention.query, attention.values)
     contexts = torch.matmul(row.weights, row.prepared.values)  # (1, H, 1, Dv)
@@ -269,7 +307,7 @@ def _walk(
     gain = None if row.gain is None else array(row.gain[0, head, 0])
     normaliser, expected = normaliser_formula(mechanism.normaliser, raw, allowed)
     expected = expected if gain is None else expected * gain
-    walk = AttentionWalk(
+    return AttentionWalk(
         kind=kind,
         layer=attention.layer,
         head=head,
@@ -279,6 +317,7 @@ def _walk(
         keys_meaning=meanings.keys,
         values_meaning=meanings.values,
         query=array(row.query[0, head, 0]),
+        query_formula=module.describe_query(row, head),
         keys=array(row.prepared.keys[0, head]),
         score=_with_bias(mechanism.describe_score(row, head), row, head),
         scores=raw,
@@ -293,7 +332,6 @@ def _walk(
         output=None if joined is None else array(joined[0, 0]),
         changed=mechanism.hook is not None and bool(np.abs(expected - used).max() > _CHANGED),
     )
-    return walk, contexts[:, 0, 0] if joined is None else joined[:, 0]
 
 
 def _flags(allowed: Tensor | None, row: Weighing, head: int) -> NDArray[np.bool_]:
@@ -319,6 +357,6 @@ def _with_bias(formula: Formula, row: Weighing, head: int) -> Formula:
 
 
 def _choice(logits: Tensor, index: int, name: Names) -> Choice:
-    logit = logits[index]
-    probability = torch.softmax(logits, dim=-1)[index]
-    return Choice(name(index), index, 1 + int((logits > logit).sum()), float(logit), float(probability))
+    logit, log_probability = logits[index], torch.log_softmax(logits, dim=-1)[index]
+    rank = 1 + int((logits > logit).sum())
+    return Choice(name(index), index, rank, float(logit), float(log_probability), float(log_probability.exp()))

@@ -283,10 +283,12 @@ class AttentionMap:
         return measures.sink_share(own.weights, own.source.special, own.hidden)
 
     def summary(self) -> list[measures.Summary]:
-        """A line for each head: mean entropy, monotonicity, mean share on sinks."""
+        """A line for each head: mean entropy, monotonicity, mean share on sinks, how much of the text was looked at."""
         entropy, order, sinks = self.entropy().mean(axis=2), self.monotonicity(), self.sink_share().mean(axis=2)
+        covered = measures.evenness(self.coverage()[..., ~self.source.special])
+        numbers = np.stack([entropy, order, sinks, covered], axis=-1)  # (layers, heads, 4)
         return [
-            measures.Summary(layer, head, float(entropy[i, j]), float(order[i, j]), float(sinks[i, j]))
+            measures.Summary(layer, head, *(float(number) for number in numbers[i, j]))
             for i, layer in enumerate(self.layers)
             for j, head in enumerate(self.heads)
         ]

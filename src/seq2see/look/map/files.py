@@ -151,7 +151,9 @@ def _count(saved: Any) -> int:
 
 
 def to_json(attention: AttentionMap) -> bytes:
+    """Everything; `summary` is for whoever reads the file, and is not read back."""
     numbers = {"weights": _decimal(attention.weights), "hidden": _decimal(attention.hidden)}
+    numbers["summary"] = [line._asdict() for line in attention.summary()]
     return (json.dumps(_frame(attention) | numbers, ensure_ascii=False) + "\n").encode()
 
 

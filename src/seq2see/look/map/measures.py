@@ -10,13 +10,20 @@ Flags = NDArray[np.bool_]
 
 
 class Summary(NamedTuple):
-    """One line for a head: the means over its rows."""
+    """One line for a head.
+
+    entropy        in nats, the mean of its rows: 0 looks at one token
+    monotonicity   1 reads forward, -1 backward
+    sink_share     of the weight on tokens that stand for no text, the mean of its rows
+    coverage       the share of the text that it looked at in all: 1 for all tokens alike, 1/S for one of S
+    """
 
     layer: str
     head: str
     entropy: float
     monotonicity: float
     sink_share: float
+    coverage: float
 
 
 def entropy(weights: Array) -> NDArray[np.float64]:
@@ -31,6 +38,13 @@ def entropy(weights: Array) -> NDArray[np.float64]:
 def coverage(weights: Array) -> NDArray[np.float64]:
     """(L, H, T, S) -> (L, H, S): how much each source token was looked at in all (Tu 2016)."""
     return weights.sum(axis=-2, dtype=np.float64)
+
+
+def evenness(coverage: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(L, H, S) -> (L, H): how many tokens share the looks, as a share of S; exp of their entropy. 0 for no look."""
+    tokens = coverage.shape[-1]
+    spread = np.exp(entropy(coverage[..., None, :].astype(np.float32)))[..., 0] / max(1, tokens)
+    return np.where(coverage.sum(axis=-1) > 0, spread, 0.0)
 
 
 def monotonicity(weights: Array) -> NDArray[np.float64]:

@@ -41,6 +41,7 @@ def pack(attention: AttentionMap) -> dict[str, Any]:
         "hidden": attention.hidden is not None,
         "hidden_tokens": [visible(token, _LONGEST) for token in attention.hidden_tokens],
         "rescaled": rescaled,
+        "summary": [[round(number, 4) for number in line[2:]] for line in attention.summary()],
     }
 
 

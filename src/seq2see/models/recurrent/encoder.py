@@ -7,9 +7,11 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.models.base import Encoded, Encoder, Look, Settings
+from seq2see.attention.formula import Formula, Quantity, array
+from seq2see.models.base import Encoded, Encoder, Look, Settings, StepDescription
 from seq2see.models.layers import Embedding, hide
 from seq2see.models.recurrent.cells import Cell, CellName
+from seq2see.models.recurrent.formulas import cell_formula
 
 
 class RecurrentEncoderConfig(Settings):
@@ -62,6 +64,51 @@ class RecurrentEncoder(Encoder):
         keys = hide(x, mask)
         summary = finals[-1] if self.config.summary == "backward" else torch.cat(finals, dim=-1)
         return Encoded(keys, keys, mask, summary), []
+
+    def describe_position(self, source: Tensor, mask: Tensor, position: int, layer: int | None) -> StepDescription:
+        """The gates of every layer and direction where they read this word, and the key they make of it."""
+        x = self.embedding(source)
+        lengths = mask.squeeze(1).sum(dim=-1)
+        formulas: list[Formula] = []
+        for number in range(self.config.layers):
+            outputs = self._both_ways(number, x, lengths)
+            formulas += self._described_cells(number, x, position)
+            residual = self.config.residual and number > 0
+            formulas.append(self._described_key(number, x[0, position], outputs[0, position], residual=residual))
+            x = outputs + x if residual else outputs
+        return StepDescription(tuple(formulas))
+
+    def _described_cells(self, layer: int, x: Tensor, position: int) -> list[Formula]:
+        """x (1, S, inputs) without padding: the forward cell has read what stands before, the backward one the rest."""
+        meaning = "word vector of this piece" if layer == 0 else f"what layer {layer - 1} made of this piece"
+        directions = [("forwards", self.forwards[layer], x[:, :position])]
+        if self.config.bidirectional:
+            directions.append(("backwards", self.backwards[layer], x[:, position + 1 :].flip(1)))
+        described = []
+        for direction, cell, before in directions:
+            assert isinstance(cell, Cell)
+            state = x.new_zeros(1, cell.state_width)
+            state = cell.run(before, state)[1] if before.size(1) else state
+            which = f"{direction}, layer {layer}" if self.config.layers > 1 else direction
+            described.append(cell_formula(cell, which, x[:, position], state, meaning))
+        return described
+
+    def _described_key(self, layer: int, x: Tensor, outputs: Tensor, *, residual: bool) -> Formula:
+        """(inputs,), (directions * hidden,): what both directions show, side by side."""
+        last = layer == self.config.layers - 1
+        meaning = "h_j: what the decoder gets of this piece" if last else "what the layer makes of this piece"
+        names = ("forward", "backward")[: self.directions]
+        parts = [
+            Quantity(name, f"what the {name} cell shows here", array(shown))
+            for name, shown in zip(names, outputs.chunk(self.directions), strict=True)
+        ]
+        text, code = ("key = [forward; backward]", "key = np.concatenate([forward, backward])")
+        text, code = (text, code) if self.directions == 2 else ("key = forward", "key = forward")
+        if residual:
+            parts.append(Quantity("below", "what entered the layer", array(x)))
+            text, code = f"{text} + below", f"{code} + below"
+        key = Quantity("key", meaning, array(outputs + x if residual else outputs), given=False)
+        return Formula("key" if last else f"layer {layer}", text, "", (*parts, key), (code,))
 
     def _both_ways(self, layer: int, x: Tensor, lengths: Tensor) -> Tensor:
         """(B, S, inputs) -> (B, S, directions * hidden)."""

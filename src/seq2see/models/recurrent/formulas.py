@@ -1,26 +1,30 @@
-"""The cells of a recurrent decoder in one step as formulas: LSTM, GRU and tanh RNN with their gates."""
+"""Recurrent cells in one step as formulas: LSTM, GRU and tanh RNN with their gates."""
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.models.recurrent.cells import Cell, Stack
-
-LAST_WORD = "word vector of the last piece"
 
 
 def cell_formulas(stack: Stack, x: Tensor, state: Tensor, meaning: str) -> tuple[Formula, ...]:
     """(1, inputs), (1, layers, state) -> a formula for each layer, lowest first; `meaning` says what x is."""
     return tuple(
-        _cell(stack, layer, inputs, state[:, layer], meaning if layer == 0 else f"what layer {layer - 1} shows")
-        for layer, inputs in enumerate(stack.inputs(x, state))
+        cell_formula(
+            cell,
+            f"layer {layer}" if stack.layers > 1 else "",
+            inputs,
+            state[:, layer],
+            meaning if layer == 0 else f"what layer {layer - 1} shows",
+        )
+        for layer, (cell, inputs) in enumerate(zip(stack.cells, stack.inputs(x, state), strict=True))
     )
 
 
-def _cell(stack: Stack, layer: int, x: Tensor, state: Tensor, meaning: str) -> Formula:
-    cell = stack.cells[layer]
+def cell_formula(cell: nn.Module, which: str, x: Tensor, state: Tensor, meaning: str) -> Formula:
+    """(1, inputs), (1, state) -> one cell; `which` of several it is, `meaning` says what x is."""
     assert isinstance(cell, Cell)
     kind = {"lstm": "LSTM", "gru": "GRU", "tanh": "RNN"}[cell.kind]
-    name = f"{kind}, layer {layer}" if stack.layers > 1 else kind
+    name = f"{kind}, {which}" if which else kind
     match cell.kind:
         case "lstm":
             return _lstm(cell, name, x, state, meaning)

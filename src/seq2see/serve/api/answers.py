@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from seq2see.engines import EngineName
+from seq2see.engines import ENGINES, EngineName
 from seq2see.errors import ConfigError, nearest
 from seq2see.search import SearchConfig
 from seq2see.serve.api import maps
@@ -44,7 +44,7 @@ class Models:
     """The runs of a server, loaded; in a process of its own, with one thread."""
 
     def __init__(self, runs: Sequence[ServedRun], engine: str = "auto") -> None:
-        """engine   torch, onnx, int8; auto: onnx where it is installed, else torch. Maps are of torch always."""
+        """engine   as of `seq2see.load`; auto: onnx where it is installed, else torch. Maps are of torch always."""
         torch.set_num_threads(1)
         self.runs = {run.name: run for run in runs}
         self.engine = _engine(engine)
@@ -152,11 +152,11 @@ def session_request(job: TextJob) -> Request:
 
 def _engine(name: str) -> EngineName:
     match name:
-        case "torch" | "onnx" | "int8":
+        case "torch" | "onnx" | "int8" | "ctranslate2" | "ctranslate2-int8":
             return name
         case "auto":
             return "onnx" if all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) else "torch"
-    raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ('auto', 'torch', 'onnx', 'int8'))}")
+    raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ('auto', *ENGINES))}")
 
 
 def _described(run: ServedRun, model: nn.Module) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class ExplainRequest(ForcedRequest):
     """One step of saying the translation, in numbers."""
 
     step: int = Field(ge=1, le=MOST_PIECES + 1, description="the target piece, from 1; the last one says the end")
-    kind: Literal["cross", "decoder"] = "cross"
+    kind: Literal["cross", "decoder", "encoder"] = "cross"
     layer: int | None = Field(None, ge=0, lt=1_000)
     head: int | None = Field(None, ge=0, lt=1_000)
 
@@ -201,6 +201,16 @@ class CompareRequest(ApiBody):
     runs: Annotated[tuple[RunName, ...], Field(min_length=1, max_length=4)]
     text: ShortText
     beam: Beam | None = None
+
+
+class LessonRequest(ApiBody):
+    """A lesson of `seq2see learn`, with some of its numbers changed."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100, description="as `GET lessons` lists it")]
+    language: Literal["en", "ko"] = "en"
+    changes: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=20)] = Field(
+        (), description="as after `--set` of `seq2see learn`: query=4,1"
+    )
 
 
 TokenName = Annotated[str, Field(pattern=r"^(\d{1,3}:)?\d{1,3}$")]

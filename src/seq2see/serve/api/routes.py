@@ -7,7 +7,7 @@ the schemas of the OpenAPI document (`schemas`) are of the same types.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from seq2see.errors import nearest
+from seq2see.learn import outline
 from seq2see.serve.api import schemas
+from seq2see.serve.api.lessons import Lessons
 from seq2see.serve.api.recordings import sounds, styles
 from seq2see.serve.api.requests import (
     WAV_BYTES,
@@ -23,6 +25,7 @@ from seq2see.serve.api.requests import (
     BeamRequest,
     CompareRequest,
     ExplainRequest,
+    LessonRequest,
     LookRequest,
     ServedRun,
     SpeakJob,
@@ -55,8 +58,8 @@ _AT_ONCE = 16  # texts of a stream in the queue: the rest waits here, so that ot
 class Api:
     """The routes; one method for each."""
 
-    def __init__(self, pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path]) -> None:
-        self.pool, self.watch = pool, tuple(watch)
+    def __init__(self, pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path], lessons: Lessons) -> None:
+        self.pool, self.watch, self.lessons = pool, tuple(watch), lessons
         self.runs = {run.name: run for run in runs}
         self.states, self.sounds, self.styles = RunStates(), sounds(), styles()
 
@@ -68,11 +71,11 @@ class Api:
 
     def _list_runs(self, descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         listed = [self._with_state(entry, self.runs[entry["name"]].path, served=True) for entry in descriptions]
-        paths = {run.path.resolve() for run in self.runs.values()}
-        for name, path in watched_runs(self.watch).items():
-            if name not in self.runs and path.resolve() not in paths:
-                listed.append(self._with_state({"name": name}, path, served=False))
-        return listed
+        watched = self._watched().items()
+        return listed + [self._with_state({"name": name}, path, served=False) for name, path in watched]
+
+    def _watched(self) -> dict[str, Path]:
+        return watched_runs(self.watch, {run.name: run.path for run in self.runs.values()})
 
     def _with_state(self, entry: dict[str, Any], path: Path, *, served: bool) -> dict[str, Any]:
         state = self.states.state(path)
@@ -163,6 +166,18 @@ class Api:
         self._served(asked.run)
         return JsonAnswer(await self.pool.answer(asked))
 
+    # ----- lessons
+
+    async def list_lessons(self, language: Annotated[Literal["en", "ko"], Query()] = "en") -> Response:
+        """The lessons of `seq2see learn`, in the order in which they build on each other."""
+        return JsonAnswer(self.lessons.listed(language))
+
+    async def lesson(self, request: Request) -> Response:
+        """One of them, computed now: texts, numbers, charts and maps. What it trains is kept."""
+        asked = await read_body(request, LessonRequest)
+        outline(asked.name)  # before a process is started for it
+        return JsonAnswer(await self.lessons.page(asked))
+
     # ----- voices
 
     async def speak(self, request: Request) -> Response:
@@ -203,15 +218,17 @@ class Api:
         """Of any run that is listed. A name is looked up, never made into a path."""
         if name in self.runs:
             return self.runs[name].path
-        paths = await asyncio.to_thread(watched_runs, self.watch)
+        paths = await asyncio.to_thread(self._watched)
         if name not in paths:
             raise NotFound(f"there is no run '{name}'")
         return paths[name]
 
 
-def api_router(pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path] = ()) -> APIRouter:
+def api_router(
+    pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path] = (), lessons: Lessons | None = None
+) -> APIRouter:
     """To be mounted under /api/v1."""
-    api = Api(pool, runs, watch)
+    api = Api(pool, runs, watch, lessons or Lessons())
     router = APIRouter(tags=["seq2see"], responses=schemas.ERRORS)
     router.add_api_route("/runs", api.list_runs, methods=["GET"], responses=schemas.answer(schemas.RUNS))
     router.add_api_route(
@@ -221,6 +238,7 @@ def api_router(pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path] = ()
     router.add_api_route(
         "/runs/{name:path}/evaluations", api.evaluations, methods=["GET"], responses=schemas.answer(schemas.EVALUATIONS)
     )
+    router.add_api_route("/lessons", api.list_lessons, methods=["GET"], responses=schemas.answer(schemas.LESSONS))
     router.add_api_route("/audio/{name}.wav", api.audio, methods=["GET"], responses=schemas.WAV)
     for path, route, kind, example in (
         ("/translate", api.translate, TranslateRequest, schemas.TRANSLATION),
@@ -229,6 +247,7 @@ def api_router(pool: Pool, runs: Sequence[ServedRun], watch: Sequence[Path] = ()
         ("/explain", api.explain, ExplainRequest, schemas.EXPLAIN),
         ("/alternatives", api.alternatives, AlternativesRequest, schemas.ALTERNATIVES),
         ("/compare", api.compare, CompareRequest, schemas.COMPARE),
+        ("/lesson", api.lesson, LessonRequest, schemas.LESSON),
         ("/speak", api.speak, SpeakRequest, schemas.SPEAK),
     ):
         router.add_api_route(

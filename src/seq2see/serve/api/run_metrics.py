@@ -6,7 +6,7 @@ goes on from an offset has to look at the inode, and the last line may be half o
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -41,14 +41,25 @@ class FolderState(NamedTuple):
     best: dict[str, Any] | None  # the scores of its best validation, by loss, with their step
 
 
-def watched_runs(folders: Iterable[Path]) -> dict[str, Path]:
-    """Every run folder below these, by its path from there; one that training has just begun is there already."""
-    found: dict[str, Path] = {}
+def watched_runs(folders: Iterable[Path], served: Mapping[str, Path] | None = None) -> dict[str, Path]:
+    """Every run folder below these, by its path from there; one that training has just begun is there already.
+
+    served   runs that have their names already: another one of the same name gets that of its folder in front
+    """
+    taken = dict(served or {})
+    there = {path.resolve() for path in taken.values()}
+    watched: dict[str, Path] = {}
     for folder in folders:
         for path in _run_folders(folder):
+            if (real := path.resolve()) in there:
+                continue
             name = path.relative_to(folder).as_posix() if path != folder else folder.name
-            found.setdefault(name, path)
-    return found
+            if name in taken:
+                name = f"{folder.resolve().name}/{name}"
+            if name not in taken:
+                there.add(real)
+                watched[name] = taken[name] = path
+    return watched
 
 
 def _run_folders(folder: Path) -> Iterator[Path]:
@@ -204,7 +215,20 @@ def metrics_answer(path: Path, after: int, inode: int | None, points: int) -> di
         "updates": decimate(tail.updates, points),
         "validations": [_finite(entry) for entry in tail.validations],
         "finished": finished,
+        "planned": _planned(path),
     }
+
+
+def _planned(path: Path) -> dict[str, float | None]:
+    """When training ends by its settings: after so many updates, after so many seconds; null: they do not say."""
+    try:
+        training = atomic.read_json(place_of(path, CONFIG)).get("training") or {}
+        values = training.get("steps"), training.get("time_limit")
+    except (OSError, ValueError, AttributeError):
+        values = None, None
+    numbers = [value if isinstance(value, int | float) and value is not True else 0 for value in values]
+    known = [value if 0 < value < 2**53 else None for value in numbers]
+    return dict(zip(("steps", "seconds"), known, strict=True))
 
 
 def stored_maps(path: Path) -> list[dict[str, Any]]:

@@ -61,6 +61,17 @@ RUNS = [
         "served": True,
     }
 ]
+LESSONS: list[Schema] = [
+    {"name": "dot", "title": "Attention by hand", "summary": "One query, three keys.", "trains": False}
+]
+LESSON: Schema = {
+    "title": "Attention by hand",
+    "language": "en",
+    "sections": [{"title": "Question", "blocks": [{"kind": "text", "text": "..."}]}],
+    "origins": {"title": "Where it comes from", "lines": [["Vaswani 2017", "3.2.1"]]},
+    "following": {"title": "What to read next", "lessons": ["qkv"], "lines": [["seq2see learn qkv", "..."]]},
+    "command": ["the command of this page", "seq2see learn dot"],
+}
 METRICS: Schema = {
     "next": 120873,
     "inode": 1312,
@@ -69,6 +80,7 @@ METRICS: Schema = {
     "updates": [[500, 1.21, 1.34, 1.52, 0.001, 0.8, 3, 20480, 4.2]],
     "validations": [{"step": 500, "elapsed": 61.2, "validation": {"loss": 1.1}, "samples": [["가", "A", "B"]]}],
     "finished": False,
+    "planned": {"steps": 20000, "seconds": None},
 }
 _SIDE = {
     "tokens": ["▁나는", "▁잔다", "</s>"],
@@ -153,6 +165,7 @@ WAV_BODY: Schema = {
     }
 }
 _BODIES: dict[str, Schema] = {
+    "LessonRequest": {"name": "dot", "language": "en", "changes": ["query=4,1"]},
     "TranslateRequest": {"run": "ko-en", "text": "나는 잔다", "beam": 5, "nbest": 3},
     "LookRequest": {"run": "ko-en", "source": "나는 잔다", "target_ids": [17, 412]},
     "BeamRequest": {"run": "ko-en", "text": "나는 잔다", "beam": 5},

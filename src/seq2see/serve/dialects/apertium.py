@@ -33,8 +33,7 @@ class Apertium:
         try:
             return JsonAnswer(_wrapped({"translatedText": await self._translated(request)}))
         except Refusal as refusal:
-            error = {"status": "error", "code": refusal.status, "message": str(refusal), "explanation": str(refusal)}
-            return JsonAnswer(error, refusal.status, refusal.headers)
+            return JsonAnswer(_error(refusal), refusal.status, refusal.headers)
 
     async def _translated(self, request: Request) -> str:
         fields = await read_fields(request)
@@ -56,6 +55,13 @@ def _pair(fields: Fields) -> tuple[str, str]:
     if not bar or not source or not target:
         raise Refusal("That pair is invalid, use e.g. eng|spa")
     return source, target
+
+
+def _error(refusal: Refusal) -> dict[str, Any]:
+    """As APy says it now; with what OmegaT reads and older servers said."""
+    code, text = refusal.status, str(refusal)
+    now = {"status": "error", "code": code, "message": text, "explanation": text}
+    return {**now, "responseData": {"translatedText": None}, "responseDetails": text, "responseStatus": code}
 
 
 def _wrapped(data: Any) -> dict[str, Any]:

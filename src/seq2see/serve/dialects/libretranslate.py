@@ -58,8 +58,10 @@ class LibreTranslate:
         if self._is_weblate_test(texts, source, target):
             return JsonAnswer({"translatedText": "Test" if single else ["Test"]})
         detected = await asyncio.to_thread(self._detected, texts, target) if source.lower() == "auto" else []
-        runs = self._runs(source, target, detected, fields.text("model"), len(texts))
-        form = _form(fields)
+        languages = self.desk.languages
+        sources = [guess.language for guess in detected] or [languages.known(source)] * len(texts)
+        known, form, model = languages.known(target), _form(fields), fields.text("model")
+        runs = [languages.run(code, known, model) for code in sources]
         translated = await self._translate(runs, texts, form, alternatives)
         return JsonAnswer(_answer(translated, detected, single=single, alternatives=alternatives))
 
@@ -76,16 +78,6 @@ class LibreTranslate:
         guesses = self.desk.languages.detect(text, target)
         sources = [start for start, end in self.desk.languages.pairs if end == target]
         return guesses[0] if guesses else Detected(sources[0] if sources else "en", 0.0)
-
-    def _runs(
-        self, source: str, target: str, detected: Sequence[Detected], model: str | None, count: int
-    ) -> list[ServedRun]:
-        """One for each text."""
-        languages = self.desk.languages
-        if detected:
-            known = languages.known(target)
-            return [languages.run(guess.language, known, model) for guess in detected]
-        return [languages.run(languages.known(source), languages.known(target), model)] * count
 
     async def _translate(
         self, runs: Sequence[ServedRun], texts: Sequence[str], form: TextForm, alternatives: int

@@ -1,10 +1,11 @@
 """The protocol of OPUS-CAT MT Engine, for its plugins in Trados, memoQ, Wordfast and OmegaT; they expect port 8500.
 
-Names of operations and parameters are known in any case, as .NET has it.
+Names of operations and parameters are known in any case, as .NET has it. The plugins always send the token 0, so they
+cannot ask a server that wants keys.
 """
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from seq2see.serve.dialects.desk import Desk
@@ -28,8 +29,10 @@ class OpusCat:
         match request.path_params["operation"].lower():
             case "translatejson" | "translatepost":
                 return JsonAnswer({"translation": await self._translated(request)})
-            case "translate":
+            case "translate" | "translateparagraphjson":
                 return JsonAnswer(await self._translated(request))
+            case "translatestream":
+                return PlainTextResponse(await self._translated(request))
             case "listsupportedlanguagepairs":
                 return JsonAnswer([f"{source}-{target}" for source, target in self.desk.languages.pairs])
             case "getlanguagepairmodeltags":
@@ -38,10 +41,8 @@ class OpusCat:
                 return JsonAnswer("")
             case "checkmodelstatus":
                 return JsonAnswer("loaded" if self.desk.pool.ready else "loading")
-            case (
-                "preorderbatch"
-            ):  # it is translated when it is asked for; the queue does not keep what nobody waits for
-                await request.body()
+            case "preorderbatch":
+                await request.body()  # translated when it is asked for: the queue keeps nothing that nobody waits for
                 return JsonAnswer("batch preordered")
         raise NotFound("no such operation")
 

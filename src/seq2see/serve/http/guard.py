@@ -41,7 +41,6 @@ BODY_BYTES = 2**20
 FILE_BYTES = 8 * 2**20
 LARGE_BODIES = {"/translate_file": FILE_BYTES, f"{API}/style": 4 * 2**20}
 BODY_SECONDS = 10.0
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _HOST = re.compile(r"(\[[\da-fA-F:.]+\]|[\w.-]+)(?::(\d{1,5}))?", re.ASCII)
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\]", re.ASCII)
 

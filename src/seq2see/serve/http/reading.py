@@ -55,15 +55,15 @@ class Fields:
         return value
 
     def number(self, name: str, most: int) -> int:
-        """0 if it is not given, or less than that; "2" is 2."""
+        """0 if it is not given, or less than that; "2" is 2, and what is behind a point is cut off."""
         value = self.values.get(name)
         if value is None or value == "":
             return 0
         try:
-            if isinstance(value, bool) or not isinstance(value, int | str) or len(str(value)) > 10:
+            if not isinstance(value, int | float | str) or len(str(value)) > 100:
                 raise ValueError
             number = int(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise Refusal(f"Invalid request: {name} parameter is not a number") from None
         if number > most:
             raise Refusal(f"Invalid request: {name} parameter must be <= {most}")

@@ -94,7 +94,7 @@ export default class BeamTab {
     const all = translation.nbest ?? [translation];
     const rows = all.map((one, place) => {
       const pick = button(one.text, () => this.store.set({ pick: place, tab: "translate" }, { push: true }), { class: "link", dir: "auto" });
-      return [place + 1, pick, numeric(one.token_scores?.reduce((sum, score) => sum + score, 0)), numeric(one.score)];
+      return [String(place + 1), pick, numeric(one.token_scores?.reduce((sum, score) => sum + score, 0)), numeric(one.score)];
     });
     this.rows = all.map((one, place) => [place + 1, one.text, one.token_scores?.reduce((sum, score) => sum + score, 0), one.score]);
     this.final.replaceChildren(make("h3", {}, t("beam.final")), table([[t("beam.rank"), t("beam.text"), t("beam.raw"), t("beam.ranked")], ...rows]));

@@ -1,6 +1,6 @@
 // Compare: one sentence, up to four models. What they say, word by word; what they looked at; how they fare with length.
 import { Chart } from "/view/chart.js";
-import { make, makeToggle } from "/view/dom.js";
+import { make, makePicker, makeToggle } from "/view/dom.js";
 import { MatrixView } from "/view/matrix.js";
 import { AttentionMap } from "/view/weights.js";
 import { Latest, isAbort } from "/page/api.js";
@@ -160,7 +160,35 @@ export default class CompareTab {
 
   showLengths(names, stored) {
     const chart = lengthChart(names, stored);
-    this.lengths.replaceChildren(...(chart ? [note(chart.label), new Chart(chart).element] : [note(t("compare.lengths.none"))]));
+    if (!chart) {
+      this.lengths.replaceChildren(note(t("compare.lengths.none")));
+      return;
+    }
+    this.worst = make("div", { class: "worst", "aria-live": "polite" });
+    const picker = makePicker(t("compare.worst"), [["", "–"], ...chart.ticks.map(([name], place) => [String(place), name])], "", (value) => this.showWorst(chart, value));
+    const drawn = new Chart(chart, {
+      pick: (place) => {
+        picker.querySelector("select").value = String(place);
+        this.showWorst(chart, String(place));
+      },
+    });
+    this.lengths.replaceChildren(note(`${chart.label} ${t("compare.worst.hint")}`), drawn.element, picker, this.worst);
+  }
+
+  /** What the runs got most wrong among the sentences of one length; each leads to Translate. */
+  showWorst(chart, place) {
+    const parts = place === "" ? [] : chart.worst.flatMap(({ run, buckets }) => {
+      const found = buckets[Number(place)] ?? [];
+      return found.length ? [make("h3", {}, run), ...found.map((one) => this.worstLine(run, one))] : [];
+    });
+    this.worst.replaceChildren(...(parts.length || place === "" ? parts : [note(t("compare.worst.none"))]));
+  }
+
+  worstLine(run, { source, reference, output, chrf }) {
+    const open = button(source, () => this.store.set({ run, text: source, reference, tab: "translate", prefix: [], pick: 0, part: 0 }, { push: true }), { class: "link", dir: "auto", title: t("compare.worst.open") });
+    const here = button(t("compare.worst.here"), () => this.store.set({ text: source, reference, prefix: [], pick: 0, part: 0 }, { push: true }), { class: "chip" });
+    const said = make("dl", { class: "then" }, make("dt", {}, t("training.reference")), make("dd", { dir: "auto" }, reference), make("dt", {}, t("target")), make("dd", { dir: "auto" }, diffLine(reference, output)));
+    return make("div", { class: "worst-of" }, make("div", { class: "line" }, open, make("span", { class: "note" }, `chrF ${number(chrf, 1)}`), here), said);
   }
 
   // ----- to be saved
@@ -187,5 +215,11 @@ export function lengthChart(names, stored) {
     return points.length ? [{ name: names[place], colour: place % 4, dashed: false, marked: true, points }] : [];
   });
   const ticks = buckets.map((one) => [one.to === null ? `${one.from}+` : `${one.from}–${one.to}`, String(one.sentences)]);
-  return { label: `${known.metric} · ${test}`, across: t("compare.across", { unit: known.unit, side: known.side }), from: 0, digits: 1, ticks, series };
+  const worst = stored.flatMap((evaluations, place) => {
+    const one = evaluations.find((evaluation) => evaluation.test === test);
+    if (!one?.worst || !one.by_length) return [];
+    const at = (bucket) => one.by_length.buckets.findIndex((own) => own.from === bucket.from);
+    return [{ run: names[place], buckets: buckets.map((bucket) => one.worst[at(bucket)] ?? []) }];
+  });
+  return { worst, label: `${known.label ?? known.metric.toUpperCase()} · ${test}.`, across: t("compare.across", { unit: t(`unit.${known.unit === "words" ? "words" : "characters"}`), side: t(`side.${known.side === "source" ? "source" : "reference"}`) }), from: 0, digits: 1, ticks, series };
 }

@@ -1,5 +1,6 @@
 // The numbers of one run, as they come: what is new is put behind what is there.
 
+const RECENT = 50; // columns that the pace is read from
 const MOST = 2000; // columns; above, neighbours are put together
 
 export class Curves {
@@ -8,7 +9,7 @@ export class Curves {
   }
 
   clear() {
-    Object.assign(this, { next: 0, inode: null, rows: [], validations: [], maps: [], finished: false });
+    Object.assign(this, { next: 0, inode: null, rows: [], validations: [], maps: [], finished: false, planned: {} });
   }
 
   /** answer: of GET runs/NAME/metrics. Gives back whether there was anything new. */
@@ -17,6 +18,7 @@ export class Curves {
     [this.next, this.inode] = [answer.next, answer.inode];
     const ended = answer.finished && !this.finished;
     this.finished = answer.finished;
+    this.planned = answer.planned ?? {};
     for (const values of answer.updates) this.push(Object.fromEntries(answer.columns.map((name, place) => [name, values[place]])));
     this.validations.push(...answer.validations);
     while (this.rows.length > MOST) this.rows = halved(this.rows);
@@ -56,6 +58,23 @@ export class Curves {
   score(names) {
     const found = Object.keys(names).find((name) => this.validations.some((one) => Number.isFinite(one.validation[name])));
     return found ? [found, names[found]] : [null, null];
+  }
+
+  /** Where the best validation lies on an axis; nothing to tell apart where there is but one. */
+  bestPlace(metric, across) {
+    const best = this.validations.length > 1 ? this.best(metric, metric === "loss") : null;
+    return best && this.place(best.step, across);
+  }
+
+  /** By the pace of the last updates; null: its settings do not say when it ends, or it has only begun. */
+  secondsLeft() {
+    const recent = this.rows.slice(-RECENT);
+    const [first, last] = [recent[0], recent[recent.length - 1]];
+    if (recent.length < 2 || last.step === first.step) return null;
+    const pace = (60 * (last.minutes - first.minutes)) / (last.step - first.step);
+    const { steps = null, seconds = null } = this.planned;
+    const ends = [steps === null ? null : (steps - last.step) * pace, seconds === null ? null : seconds - 60 * last.minutes].filter((one) => one !== null);
+    return ends.length ? Math.max(0, Math.min(...ends)) : null;
   }
 
   best(metric, least = false) {

@@ -4,7 +4,7 @@ import { button, table } from "/page/parts.js";
 import { t } from "/page/texts.js";
 
 const KEYS = [
-  [["1", "…", "7"], "keys.tabs"],
+  [["1", "…", "8"], "keys.tabs"],
   [["/"], "keys.type"],
   [["Ctrl", "Enter"], "keys.now"],
   [["←", "→"], "keys.words"],
@@ -14,6 +14,7 @@ const KEYS = [
   [["Shift", "Enter"], "keys.several"],
   [["←", "↑", "↓", "→"], "keys.beam"],
   [["←", "→"], "keys.step"],
+  [["←", "→", "+", "−"], "keys.chart"],
   [["?"], "keys.help"],
 ];
 

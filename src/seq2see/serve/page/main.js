@@ -9,15 +9,15 @@ import { Store } from "/page/store.js";
 import { LANGUAGES, language, languageName, setLanguage, t } from "/page/texts.js";
 import { Translations } from "/page/translations.js";
 
-const TABS = ["translate", "look", "compare", "beam", "step", "training", "speak"];
+const TABS = ["translate", "look", "compare", "beam", "step", "training", "speak", "learn"];
 const EVERY = 5000; // milliseconds between questions for runs while there are none
 
 /** Everything that can be seen, as it is at first. A list of numbers is [], a list of texts [""]. */
 const BEGINNING = {
   tab: "translate", lang: "auto", theme: "auto", run: "", text: "", beam: 5, prefix: [], pick: 0, part: 0,
   view: "matrix", kind: "cross", level: "word", layer: -1, head: -1, hide: false, rescale: false, opinion: "attention", rows: [], edits: [""],
-  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", log: false, smooth: 0, sentence: 0, at: -1,
-  voice: "", say: "", tokens: [""],
+  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", range: "", log: false, smooth: 0, sentence: 0, at: -1,
+  voice: "", say: "", tokens: [""], lesson: "", set: [""],
 };
 
 const store = new Store(BEGINNING, ["lang", "theme"]);
@@ -150,11 +150,12 @@ async function open() {
     const chosen = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", String(chosen));
     tab.tabIndex = chosen ? 0 : -1;
+    if (chosen) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   document.title = `seq2see · ${t(`tab.${name}`)}`;
   panel.setAttribute("aria-labelledby", `tab-${name}`);
   document.body.dataset.tab = name;
-  if (!context.textRuns().length && !["training", "speak"].includes(name)) {
+  if (!context.textRuns().length && !["training", "speak", "learn"].includes(name)) {
     panel.replaceChildren(noRuns());
     return;
   }

@@ -33,9 +33,11 @@ export function field(label, input, attributes = {}) {
 /** Rows of cells; the first row names the columns. */
 export function table(rows, attributes = {}) {
   const [names, ...lines] = rows;
-  const cell = (tag, value) => make(tag, { class: typeof value === "number" ? "number" : "left", scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
-  const head = make("thead", {}, make("tr", {}, ...names.map((name) => cell("th", name))));
-  const body = make("tbody", {}, ...lines.map((line) => make("tr", {}, ...line.map((value) => cell("td", value)))));
+  const isNumber = (value) => typeof value === "number" || (value instanceof Node && value.classList.contains("number"));
+  const numeric = names.map((_, place) => lines.length > 0 && lines.every((line) => isNumber(line[place])));
+  const cell = (tag, value, place) => make(tag, { class: numeric[place] || isNumber(value) ? "number" : "left", scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
+  const head = make("thead", {}, make("tr", {}, ...names.map((name, place) => cell("th", name, place))));
+  const body = make("tbody", {}, ...lines.map((line) => make("tr", {}, ...line.map((value, place) => cell("td", value, place)))));
   return make("div", { class: "scroll", ...attributes }, make("table", { class: "numbers" }, head, body));
 }
 
@@ -56,6 +58,14 @@ export function count(value) {
 export function short(value) {
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
   return value >= 1e4 ? `${Math.round(value / 1e3)} k` : count(value);
+}
+
+/** 95 -> 2 min; 4000 -> 1 h 7 min */
+export function duration(seconds) {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const told = [hours ? t("hours", { count: hours }) : "", rest || !hours ? t("minutes", { count: rest || 1 }) : ""];
+  return told.filter(Boolean).join(" ");
 }
 
 /** Waits until nothing came for a while. */
@@ -100,6 +110,8 @@ const ICONS = {
   copy: "M5.5 5.5V2.5h8v8h-3M2.5 5.5h8v8h-8z",
   clear: "M3.5 3.5l9 9M12.5 3.5l-9 9",
   swap: "M2.5 5.5h10l-3-3M13.5 10.5h-10l3 3",
+  back: "M10 3L5 8l5 5",
+  on: "M6 3l5 5-5 5",
   undo: "M6 3L2.5 6.5 6 10M2.5 6.5h7a4 4 0 0 1 0 7.5H7",
   pin: "M6 2.5h4l-.5 4 2 2.500h-7l2-2.500zM8 9v5",
   play: "M4.500 2.500v11l9-5.500z",

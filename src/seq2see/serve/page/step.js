@@ -86,8 +86,8 @@ export default class StepTab {
     const kept = this.element.contains(document.activeElement) ? document.activeElement.id : "";
     this.drawStepper();
     const cards = walk.attention ? this.attentionCards(walk.attention) : [this.instead(walk)];
-    const cells = walk.cells.length ? [card(t("step.cells"), [], ...walk.cells.flatMap((cell) => [formula(cell), parts(cell)]))] : [];
-    this.place.replaceChildren(make("div", { class: "stack" }, make("div", { class: "cards" }, ...cards), ...cells));
+    const before = way(t(walk.attention ? "step.before" : "step.rest"), walk.attention ? walk.before : walk.before.slice(1));
+    this.place.replaceChildren(make("div", { class: "stack" }, ...(walk.attention ? before : []), make("div", { class: "cards" }, ...cards), ...(walk.attention ? way(t("step.after"), walk.after) : before)));
     if (kept) document.getElementById(kept)?.focus();
     this.announce(`${t("step.position", { step: walk.step, steps: walk.steps })}: ${walk.target.token} ${percent(walk.target.probability)}`);
   }
@@ -95,8 +95,8 @@ export default class StepTab {
   drawStepper() {
     const { walk } = this;
     const run = this.run();
-    const back = iconButton("undo", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
-    const on = iconButton("undo", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", class: "icon-button flipped", disabled: walk.step === walk.steps });
+    const back = iconButton("back", t("step.previous"), () => this.go(walk.step - 1), { id: "step-back", disabled: walk.step === 1 });
+    const on = iconButton("on", t("step.next"), () => this.go(walk.step + 1), { id: "step-on", disabled: walk.step === walk.steps });
     const copy = button(t("step.numpy"), async () => {
       await navigator.clipboard.writeText(walk.numpy);
       this.announce(t("translate.copied"));
@@ -104,7 +104,8 @@ export default class StepTab {
       setTimeout(() => (copy.textContent = t("step.numpy")), 1500);
     }, { id: "step-numpy" });
     const pickers = walk.attention ? [picker(t("step.layer"), "layer", run.layers, walk.attention.layer, this.store), picker(t("step.head"), "head", run.heads, walk.attention.head, this.store)] : [];
-    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy);
+    const lesson = button(t("step.lesson"), () => this.store.set({ tab: "learn", lesson: "dot", set: [""] }, { push: true }), { class: "link" });
+    this.stepper.replaceChildren(back, make("span", { class: "position" }, t("step.position", { step: walk.step, steps: walk.steps })), on, ...pickers, copy, lesson);
     const tokens = [...this.unit.tokens ?? [], "</s>"].slice(0, walk.steps);
     this.pieces.replaceChildren(...tokens.map((token, place) => {
       const made = make("button", { type: "button", id: `step-${place + 1}`, class: place + 1 > walk.step ? "later" : "", "aria-current": place + 1 === walk.step ? "step" : null }, make("bdi", {}, token));
@@ -119,7 +120,7 @@ export default class StepTab {
     const allowed = look.allowed.filter(Boolean).length;
     const maskNote = allowed === look.allowed.length ? t("step.mask.all") : t("step.mask.some", { count: allowed, all: look.allowed.length });
     return [
-      stepCard(1, t("step.query"), t("step.query.side"), note(meaningOf(look.query_meaning)), vector(look.query), digits(look.query)),
+      stepCard(1, t("step.query"), t("step.query.side"), note(meaningOf(look.query_meaning)), vector(look.query), digits(look.query), ...(look.query_formula ? [formula(look.query_formula), parts(look.query_formula)] : [])),
       stepCard(2, t("step.keys"), side, note(say(look.keys_meaning)), vectors(look.tokens, look.keys)),
       stepCard(3, t("step.scores"), "", formula(look.score), bars(look.tokens, look.scores, { digits: 3, signed: true })),
       stepCard(4, t("step.mask"), "", note(maskNote), mask(look)),
@@ -152,7 +153,7 @@ export default class StepTab {
   }
 
   instead(walk) {
-    const told = walk.instead ? [formula(walk.instead), parts(walk.instead)] : [];
+    const told = walk.before.slice(0, 1).flatMap((first) => [formula(first), parts(first)]);
     return make("section", { class: "card step-card" }, note(t("step.no", { family: walk.family })), ...told, make("h3", {}, t("step.choices")), this.choices());
   }
 
@@ -165,10 +166,23 @@ export default class StepTab {
   }
 }
 
-/** Of several heads the query is projected first: `W_Q x: ...`. */
+/** Of several heads the query is projected first: `W_Q x: ...`, `R_t RMSNorm(W_Q x): ...`. */
 function meaningOf(text) {
-  const [, projected, rest] = text.match(/^(W_Q x: )?(.*)$/s);
+  const [, projected, rest] = text.match(/^([^:]*W_Q x[^:]*: )?(.*)$/s);
   return (projected ?? "") + say(rest);
+}
+
+/** A text with numbers in it is looked up with {n0}, {n1} in their places. */
+function worded(text) {
+  const numbers = [];
+  const template = text.replace(/(?<![\w(])\d+(?!\w)/g, (digits) => `{n${numbers.push(digits) - 1}}`);
+  const exact = say(text);
+  return exact === text && numbers.length ? say(template, Object.fromEntries(numbers.map((digits, place) => [`n${place}`, digits]))) : exact;
+}
+
+/** What is computed before or after the look, formula by formula. */
+function way(title, formulas) {
+  return formulas.length ? [card(title, [], make("div", { class: "stack way" }, ...formulas.map((made) => make("section", {}, make("h3", {}, worded(made.name)), formula(made), parts(made)))))] : [];
 }
 
 function stepCard(place, title, side, ...inside) {
@@ -235,7 +249,7 @@ function formula({ name, text, paper }) {
 
 /** What the letters of a formula stand for. */
 function parts({ parts: named }) {
-  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, say(meaning), make("span", { class: "digits" }, written(value))]);
+  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, worded(meaning), make("span", { class: "digits" }, written(value))]);
   return table([[t("step.symbol"), t("step.meaning"), t("step.value")], ...rows], { class: "scroll wrap", tabindex: 0 });
 }
 

@@ -5,7 +5,7 @@ import { MatrixView } from "/view/matrix.js";
 import { AttentionMap } from "/view/weights.js";
 import { Curves } from "/page/curves.js";
 import { diffLine } from "/page/diff.js";
-import { card, empty, note, number, table } from "/page/parts.js";
+import { button, card, duration, empty, note, number, table } from "/page/parts.js";
 import { chartsPicture } from "/page/pictures.js";
 import { t } from "/page/texts.js";
 
@@ -47,7 +47,7 @@ export default class TrainingTab {
       this.showRuns();
       this.poll();
     }
-    if (names.some((name) => ["across", "log", "smooth"].includes(name))) {
+    if (names.some((name) => ["across", "log", "smooth", "range"].includes(name))) {
       this.showTools();
       this.draw();
     }
@@ -83,13 +83,14 @@ export default class TrainingTab {
   }
 
   showTools() {
-    const { across, log, smooth } = this.store.values;
+    const { across, log, smooth, range } = this.store.values;
     const focused = [...this.tools.querySelectorAll("input, select")].indexOf(document.activeElement);
     const choices = ["step", "epoch", "minutes", "positions"].map((name) => [name, t(`training.${name}`)]);
     const slider = make("input", { type: "range", min: 0, max: 0.98, step: 0.02, value: smooth });
     const told = make("output", { class: "number" }, number(smooth, 2));
     slider.addEventListener("input", () => this.store.set({ smooth: Number(slider.value) }));
-    this.tools.replaceChildren(makePicker(t("training.across"), choices, across, (value) => this.store.set({ across: value })), makeToggle(t("training.log"), log, (on) => this.store.set({ log: on })), make("label", { class: "slider" }, make("span", {}, t("training.smooth")), slider, told));
+    const whole = button(t("training.whole"), () => this.store.set({ range: "" }), { hidden: !range });
+    this.tools.replaceChildren(makePicker(t("training.across"), choices, across, (value) => this.store.set({ across: value, range: "" })), whole, makeToggle(t("training.log"), log, (on) => this.store.set({ log: on })), make("label", { class: "slider" }, make("span", {}, t("training.smooth")), slider, told));
     if (focused >= 0) this.tools.querySelectorAll("input, select")[focused]?.focus();
   }
 
@@ -132,12 +133,13 @@ export default class TrainingTab {
     this.drawn = names.join("\n");
     const known = names.filter((name) => this.curves.get(name)?.rows.length);
     const lines = known.map((name) => this.summary(name)).filter(Boolean);
-    this.state.replaceChildren(...(known.length ? lines.map((line) => note(line)) : [note(t("training.waiting"))]));
+    const hint = matchMedia("(hover: hover)").matches ? [note(t("training.zoom"))] : [];
+    this.state.replaceChildren(...(known.length ? [...lines.map((line) => note(line)), ...hint] : [note(t("training.waiting"))]));
     const wanted = known.length ? this.chartsOf(known) : [];
     for (const [key] of this.charts) if (!wanted.some((one) => one.key === key)) this.charts.delete(key);
     for (const { key, chart } of wanted) {
       if (this.charts.has(key)) this.charts.get(key).update(chart);
-      else this.charts.set(key, new Chart(chart));
+      else this.charts.set(key, new Chart(chart, { zoom: (range) => this.zoom(range) }));
     }
     const cards = wanted.map(({ key, chart }) => {
       const drawn = this.charts.get(key).element;
@@ -149,34 +151,45 @@ export default class TrainingTab {
     this.showSentence();
   }
 
+  /** All charts show the same part; without one they follow the newest point. */
+  zoom(range) {
+    const short = (value) => Number(value.toPrecision(6));
+    this.store.set({ range: range ? range.map(short).join("-") : "" });
+  }
+
+  get range() {
+    const [from, to] = this.store.get("range").split("-").map(Number);
+    return Number.isFinite(from) && to > from ? [from, to] : null;
+  }
+
   summary(name) {
     const curves = this.curves.get(name);
     const [score, label] = curves.score(SCORES);
     const best = curves.best(score ?? "loss", !score);
     const last = curves.rows[curves.rows.length - 1];
-    const parts = [`${t("training.step")} ${last.step.toLocaleString("en")}`, best ? `${label ?? t("training.validation")}: ${t("training.best", { value: number(best.value, score ? 1 : 3), step: best.step.toLocaleString("en") })}` : null, curves.finished ? t("training.finished") : t("training.live")];
+    const parts = [`${t("training.step")} ${last.step.toLocaleString("en")}`, best ? `${label ?? t("training.validation")}: ${t("training.best", { value: number(best.value, score ? 1 : 3), step: best.step.toLocaleString("en") })}` : null, curves.finished ? t("training.finished") : left(curves), curves.finished ? null : t("training.live")];
     return `${name} · ${parts.filter(Boolean).join(" · ")}`;
   }
 
   /** [{key, chart}]: what Chart draws. */
   chartsOf(names) {
     const { across, log, smooth } = this.store.values;
-    const axis = { across: t(`training.${across}`), from: undefined, ticks: null, shortest: 1e-6 };
+    const axis = { across: t(`training.${across}`), from: undefined, ticks: null, shortest: 1e-6, range: this.range };
     const of = (pick) => names.flatMap((name, place) => pick(this.curves.get(name), name, place % 4));
     const line = (name, colour, points, more = {}) => ({ name, colour, dashed: false, marked: false, points, ...more });
     const loss = of((curves, name, colour) => {
       const raw = curves.points("mean", across, ["low", "high"]);
       const valid = curves.validPoints("loss", across);
       const told = smooth > 0 ? [line(name, colour, raw, { faint: true }), line(t("training.smoothed", { name }), colour, smoothed(raw, smooth))] : [line(name, colour, raw)];
-      return valid.length ? [...told, line(`${name}, ${t("training.validation")}`, colour, valid, { marked: true, dashed: true })] : told;
+      return valid.length ? [...told, line(`${name}, ${t("training.validation.short")}`, colour, valid, { marked: true, dashed: true, best: curves.bestPlace("loss", across) })] : told;
     });
     const found = [{ key: "loss", chart: { ...axis, label: t("training.loss"), digits: 3, log, series: loss } }];
     for (const [metric, title] of Object.entries(SCORES)) {
       const series = of((curves, name, colour) => {
         const points = curves.validPoints(metric, across);
-        return points.length ? [line(name, colour, points, { marked: true })] : [];
+        return points.length ? [line(name, colour, points, { marked: true, best: curves.bestPlace(metric, across) })] : [];
       });
-      const label = metric === "exact" || metric === "accuracy" ? `${metric}, ${title}` : title;
+      const label = title === "%" ? t(`training.${metric}`) : title;
       if (series.length) found.push({ key: metric, chart: { ...axis, label: t("training.score", { name: label }), digits: 1, from: 0, series } });
     }
     const plain = [["rate", 5], ["norm", 2], ["speed", 0]];
@@ -253,6 +266,12 @@ export default class TrainingTab {
     const data = names.map((name) => ({ run: name, updates: this.curves.get(name).rows, validations: this.curves.get(name).validations }));
     return { name: "training", title: names.join(", "), data, rows: this.rows(names), picture: () => chartsPicture([...this.charts.values()].map((chart) => [chart.chart.label, chart])) };
   }
+}
+
+/** How long it will take from here on, where its settings say when it ends. */
+function left(curves) {
+  const seconds = curves.secondsLeft();
+  return seconds === null ? null : t("training.left", { time: duration(seconds) });
 }
 
 /** Moving average that does not begin at zero (bias-corrected); 0: as it is. */

@@ -75,6 +75,10 @@ class Pool:
 
     # ----- from the first process to the last
 
+    def begin(self) -> None:
+        """The first process, before there is an event loop: it imports torch while its parent imports FastAPI."""
+        self.slots[0].process = ModelProcess(self.make_host)
+
     def start(self) -> None:
         loop = asyncio.get_running_loop()
         self._first = loop.create_future()
@@ -206,7 +210,7 @@ class Pool:
         if number:  # the first one makes what all of them read, such as the graphs of an engine
             await self.started()
         while True:
-            slot.process = await ModelProcess.started(self.make_host)
+            slot.process = slot.process or await ModelProcess.started(self.make_host)
             try:
                 if not await self._load(slot):
                     return

@@ -102,7 +102,6 @@ def work(pipe: Connection, make_host: MakeHost, cancelled: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the HTTP process ends it, when everything is answered
     end_with_parent()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    os.nice(_NICE)
     try:
         host = make_host()
         pipe.send(HostLoaded(host.describe()))
@@ -113,6 +112,7 @@ def work(pipe: Connection, make_host: MakeHost, cancelled: Any) -> None:
         traceback.print_exc()
         pipe.send(Crashed(f"{type(error).__name__}: {error}"))
         return
+    os.nice(_NICE)  # not before: a busy machine would make everybody wait for the models
     with contextlib.suppress(EOFError, BrokenPipeError, OSError):
         while True:
             message: TextBatch | Question = pipe.recv()

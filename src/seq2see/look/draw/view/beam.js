@@ -27,7 +27,7 @@ export class BeamView {
     });
     this.best = bestRanks(this.nodes);
     const dropped = this.nodes.filter((node) => ["pruned", "blocked"].includes(node.fate)).length;
-    this.note.textContent = tree.summary.replace(/[a-z]+( [a-z]+)?/g, (words) => say(words));
+    this.note.textContent = tree.summary.replace(/(\d+) ([a-z]+(?: [a-z]+)?)/g, (_, count, words) => say("{count} {words}", { count, words: say(words) }));
     const all = this.nodes.length <= MANY;
     this.tools.replaceChildren(...(dropped ? [makeToggle(say("Show the {count} that were dropped", { count: dropped }), all, (on) => this.layout(on))] : []));
     this.layout(all);

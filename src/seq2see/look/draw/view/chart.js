@@ -4,6 +4,7 @@ import { say } from "./wording.js";
 
 const HEIGHT = 290;
 const TOLD = 10; // curves whose values are told at once
+const SHORTEST = 8; // pixels of a part that is chosen with the pointer
 const EDGE = { top: 14, right: 16, left: 46 };
 const MARKS = [
   (x, y) => makeSvg("circle", { cx: x, cy: y, r: 4.2 }),
@@ -12,29 +13,38 @@ const MARKS = [
   (x, y) => makeSvg("path", { d: `M${x} ${y - 5.4}L${x + 5} ${y}L${x} ${y + 5.4}L${x - 5} ${y}Z` }),
 ];
 
-/** chart: {label, across, from, digits, ticks: [[name, below], ...] or null, series: [{name, colour, dashed, faint, marked, points}]}
- *  log: a logarithmic scale; digits: decimals of values; points: [x, y, low, high]; y null: a gap; low and high null: no band. With ticks, x counts them. */
+/** chart: {label, across, from, digits, ticks: [[name, below], ...] or null, series: [{name, colour, dashed, faint, marked, best, points}]}
+ *  log: a logarithmic scale; digits: decimals of values; points: [x, y, low, high]; y null: a gap; low and high null: no band. With ticks, x counts them.
+ *  best: the x of a point that gets a ring; range: [from, to], the part of x that is shown, or nothing for all of it. */
 export class Chart {
-  constructor(chart) {
-    this.chart = chart;
+  /** pick(x): told what was clicked. zoom([from, to] or null): told which part is wanted; whoever is told gives it back as `range`. */
+  constructor(chart, { pick = null, zoom = null } = {}) {
+    this.chart = within(chart);
+    this.pick = pick;
+    this.zoom = zoom;
+    this.from = null; // where a part of x begins that is being chosen
     this.svg = makeSvg("svg", { tabindex: 0, role: "img", "aria-label": chart.label });
     this.tip = make("div", { class: "tip", hidden: true });
     this.voice = make("div", { class: "unseen", "aria-live": "polite" });
-    this.element = make("div", { class: "chart" }, legendOf(chart), make("div", { class: "plot" }, this.svg, this.tip), this.voice);
-    this.places = placesOf(chart);
+    this.part = make("div", { class: "part", hidden: true });
+    this.element = make("div", { class: "chart" }, legendOf(chart), make("div", { class: "plot" }, this.svg, this.part, this.tip), this.voice);
+    this.places = placesOf(this.chart);
     this.chosen = -1;
     new ResizeObserver(() => this.draw()).observe(this.element);
-    this.svg.addEventListener("pointermove", (event) => this.point(this.nearest(event)));
+    this.svg.addEventListener("pointermove", (event) => this.moved(event));
     this.svg.addEventListener("pointerleave", () => this.point(-1));
     this.svg.addEventListener("blur", () => this.point(-1));
     this.svg.addEventListener("keydown", (event) => this.key(event));
+    this.svg.addEventListener("click", (event) => this.picked(this.nearest(event)));
+    this.svg.classList.toggle("picking", pick !== null);
+    if (zoom) this.listenForParts();
   }
 
   /** Other values in the same place; what is pointed at stays pointed at. */
   update(chart) {
     const at = this.places[this.chosen];
-    this.chart = chart;
-    this.places = placesOf(chart);
+    this.chart = within(chart);
+    this.places = placesOf(this.chart);
     this.element.firstChild.replaceWith(legendOf(chart));
     this.width = 0;
     this.draw();
@@ -68,33 +78,36 @@ export class Chart {
     const top = values.reduce((a, b) => Math.max(a, b), low + 1e-9);
     const flat = !(top - low > 1e-8); // or no value at all
     this.levels = log ? logTicks(values.filter((value) => value > 0)) : niceTicks(Number.isFinite(low) ? low : 0, flat ? (Number.isFinite(low) ? low : 0) + 1 : top, 5);
+    this.start = Math.max(EDGE.left, 14 + 7 * Math.max(...this.levels.map((level) => tidy(level).length))); // room for the longest
     const [y0, y1] = [this.levels[0], this.levels[this.levels.length - 1]];
     const ends = this.places.length ? [this.places[0], this.places[this.places.length - 1]] : [0, 1];
-    const [first, last] = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(ends[0], 0), Math.max(ends[1], this.chart.shortest ?? 1)];
-    const [wide, high] = [width - EDGE.left - EDGE.right, HEIGHT - EDGE.top - this.foot];
-    this.x = (value) => EDGE.left + ((value - first) / (last - first)) * wide;
+    const whole = ticks ? [-0.5, ticks.length - 0.5] : [Math.min(ends[0], 0), Math.max(ends[1], this.chart.shortest ?? 1)];
+    const [first, last] = (this.ends = this.chart.range ?? whole);
+    const [wide, high] = [width - this.start - EDGE.right, HEIGHT - EDGE.top - this.foot];
+    this.x = (value) => this.start + ((value - first) / (last - first)) * wide;
     const linear = (value, a, b) => EDGE.top + (1 - (value - a) / (b - a)) * high;
     this.y = log ? (value) => linear(Math.log(Math.max(value, y0)), Math.log(y0), Math.log(y1)) : (value) => linear(value, y0, y1);
-    this.steps = ticks ? null : niceTicks(first, last, clamp(Math.floor(wide / 90), 2, 8)).filter((step) => step <= last);
+    this.valueAt = (x) => clamp(first + ((x - this.start) / wide) * (last - first), first, last);
+    this.steps = ticks ? null : niceTicks(first, last, clamp(Math.floor(wide / 90), 2, 8)).filter((step) => step >= first && step <= last);
   }
 
   axes() {
     const right = this.width - EDGE.right;
     const bottom = HEIGHT - this.foot;
     const found = this.levels.flatMap((level) => [
-      makeSvg("line", { class: "grid", x1: EDGE.left, x2: right, y1: this.y(level), y2: this.y(level) }),
-      words(EDGE.left - 8, this.y(level) + 4, tidy(level), "end"),
+      makeSvg("line", { class: "grid", x1: this.start, x2: right, y1: this.y(level), y2: this.y(level) }),
+      words(this.start - 8, this.y(level) + 4, tidy(level), "end"),
     ]);
     if (this.chart.ticks) found.push(...this.tickNames(bottom));
     else found.push(...this.steps.map((step) => words(this.x(step), bottom + 18, tidy(step), "middle")));
-    found.push(words((EDGE.left + right) / 2, HEIGHT - 6, this.chart.across, "middle", "axis"));
+    found.push(words((this.start + right) / 2, HEIGHT - 6, this.chart.across, "middle", "axis"));
     return found;
   }
 
   /** As many as there is room for. */
   tickNames(bottom) {
     const { ticks } = this.chart;
-    const room = (this.width - EDGE.left - EDGE.right) / ticks.length;
+    const room = (this.width - this.start - EDGE.right) / ticks.length;
     const longest = Math.max(...ticks.map(([name, below]) => Math.max(name.length * 8, below.length * 6.2)));
     const each = Math.ceil((longest + 6) / room);
     return ticks.flatMap(([name, below], place) =>
@@ -121,10 +134,11 @@ export class Chart {
     return makeSvg("path", { class: `line c${colour}${dashed ? " dashed" : ""}${faint ? " faint" : ""}`, d: path });
   }
 
-  marks({ points, colour, marked }) {
+  marks({ points, colour, marked, best = null }) {
     if (!marked) return [];
     const seen = points.filter((point) => point[1] !== null);
-    return [makeSvg("g", { class: `marks c${colour}` }, ...seen.map(([x, y]) => MARKS[colour % MARKS.length](this.x(x), this.y(y))))];
+    const rings = seen.filter(([x]) => x === best).map(([x, y]) => makeSvg("circle", { class: `best c${colour}`, cx: this.x(x), cy: this.y(y), r: 8.5 }));
+    return [...rings, makeSvg("g", { class: `marks c${colour}` }, ...seen.map(([x, y]) => MARKS[colour % MARKS.length](this.x(x), this.y(y))))];
   }
 
   // ----- values
@@ -138,7 +152,64 @@ export class Chart {
     return best;
   }
 
+  picked(number) {
+    if (this.pick && !this.chose && this.places[number] !== undefined) this.pick(this.places[number]);
+    this.chose = false;
+  }
+
+  // ----- a part of x: drawn with the pointer, or + and - around the chosen point; 0 is all of it again
+
+  listenForParts() {
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button || event.pointerType === "touch") return; // a finger scrolls
+      this.from = this.left(event);
+      this.svg.setPointerCapture(event.pointerId);
+    });
+    this.svg.addEventListener("pointerup", (event) => this.partEnds(this.left(event)));
+    this.svg.addEventListener("pointercancel", () => this.partEnds(this.from));
+    this.svg.addEventListener("dblclick", () => this.zoom(null));
+  }
+
+  left(event) {
+    return clamp(event.clientX - this.svg.getBoundingClientRect().left, this.start, this.width - EDGE.right);
+  }
+
+  moved(event) {
+    this.point(this.nearest(event));
+    if (this.from === null) return;
+    const [from, to] = [this.from, this.left(event)].sort((a, b) => a - b);
+    this.part.hidden = to - from < SHORTEST;
+    this.part.style.left = `${from}px`;
+    this.part.style.width = `${to - from}px`;
+    this.part.style.top = `${EDGE.top}px`;
+    this.part.style.height = `${HEIGHT - EDGE.top - this.foot}px`;
+  }
+
+  partEnds(at) {
+    const from = this.from;
+    this.from = null;
+    this.part.hidden = true;
+    if (from === null || Math.abs(at - from) < SHORTEST) return;
+    this.chose = true; // and not a click
+    this.zoom([from, at].sort((a, b) => a - b).map(this.valueAt));
+  }
+
+  zoomBy(factor) {
+    const [first, last] = this.ends;
+    const middle = this.places[this.chosen] ?? (first + last) / 2;
+    const half = ((last - first) * factor) / 2;
+    this.zoom([Math.max(0, middle - half), middle + half]);
+  }
+
   key(event) {
+    const zooming = { "+": () => this.zoomBy(0.5), "=": () => this.zoomBy(0.5), "-": () => this.zoomBy(2), 0: () => this.zoom(null) }[event.key];
+    if (this.zoom && zooming && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      zooming();
+      return;
+    }
+    if (event.key === "Enter") this.picked(this.chosen);
     const move = { ArrowLeft: this.chosen - 1, ArrowRight: this.chosen + 1, Home: 0, End: this.places.length - 1 }[event.key];
     if (event.key === "Escape") this.point(-1);
     if (move === undefined || !this.places.length) return;
@@ -185,6 +256,13 @@ function legendOf({ series }) {
     return make("span", {}, key, make("bdi", {}, one.name));
   });
   return make("div", { class: "keys" }, ...entries);
+}
+
+/** A chart with the points of its range alone. */
+function within(chart) {
+  if (!chart.range) return chart;
+  const [from, to] = chart.range;
+  return { ...chart, series: chart.series.map((one) => ({ ...one, points: one.points.filter(([x]) => x >= from && x <= to) })) };
 }
 
 /** Runs of points without a gap. */

@@ -1,5 +1,5 @@
 // Every layer and head at a glance; each one is a button that opens it.
-import { make } from "./dom.js";
+import { make, share } from "./dom.js";
 import { shadePixels, whenThemeChanges } from "./theme.js";
 import { say } from "./wording.js";
 
@@ -21,8 +21,19 @@ export class HeadsView {
       map.heads.forEach((headName, head) => line.append(make("td", {}, this.button(map, layer, head, map.make(layer, head, level, hide, rescale), layer === chosenLayer && head === chosenHead))));
       grid.append(line);
     });
-    this.element.replaceChildren(grid);
+    this.element.replaceChildren(grid, this.numbers(map));
     this.paint();
+  }
+
+  /** Every head in numbers: the same that `seq2see look --summary` prints. */
+  numbers(map) {
+    const titles = ["Layer", "Head", "Entropy", "Order", "On special tokens", "Coverage"].map((title) => make("th", { scope: "col" }, say(title)));
+    const rows = map.layers.flatMap((layerName, layer) => map.heads.map((headName, head) => {
+      const [entropy, order, rest, coverage] = map.summary(layer, head);
+      const cells = [entropy.toFixed(2), order.toFixed(2), share(rest), share(coverage)].map((text) => make("td", {}, text));
+      return make("tr", {}, make("th", { scope: "row" }, layerName), make("th", { scope: "row" }, headName), ...cells);
+    }));
+    return make("table", { class: "numbers" }, make("caption", {}, say("Every head in numbers")), make("thead", {}, make("tr", {}, ...titles)), make("tbody", {}, ...rows));
   }
 
   button(map, layer, head, matrix, chosen) {

@@ -1,76 +1,14 @@
-// A lesson of `seq2see learn`: the blocks that the terminal shows, with charts to point at and maps to explore.
-import { Chart } from "./chart.js";
+// A lesson of `seq2see learn` as a page of its own.
+import { lessonCards } from "./blocks.js";
 import { make } from "./dom.js";
-import { Explorer } from "./explorer.js";
 import { DRAWINGS } from "./korean.js";
-import { makeThemePicker, onShade, shade, whenThemeChanges } from "./theme.js";
+import { makeThemePicker } from "./theme.js";
 import { useWording } from "./wording.js";
 
 const data = JSON.parse(document.querySelector("script.data").textContent);
 useWording(data.language === "ko" ? DRAWINGS : {});
 
-const BESIDE = 58; // letters of code that fit beside their formula
-
-/** *this* is emphasis and `this` is code, as in a terminal or a notebook. */
-function prose(text) {
-  const parts = text.split(/(\*[^*\s][^*]*\*|`[^`]+`)/);
-  return make("p", {}, ...parts.map((part, place) => (place % 2 ? make(part[0] === "*" ? "em" : "code", {}, part.slice(1, -1)) : part)));
-}
-
-function grid(head, rows) {
-  return make("div", { class: "scroll" }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
-}
-
-/** A cell as dark as its weight, in either theme. */
-function shadedCell(text, weight) {
-  const cell = make("td", { class: "number shaded" }, text);
-  const paint = () => {
-    cell.style.background = shade(weight);
-    cell.style.color = onShade(weight);
-  };
-  whenThemeChanges(paint);
-  paint();
-  return cell;
-}
-
-function matrix({ name, columns, rows }) {
-  const head = [name, ...columns].map((text, place) => make("th", { class: place ? "number" : "left", scope: "col" }, text));
-  return grid(head, rows.map((row) => make("tr", {}, make("th", { class: "left", scope: "row" }, row.name), ...row.cells.map(([text, weight]) => (weight === null ? make("td", { class: "number" }, text) : shadedCell(text, weight))))));
-}
-
-function barOf(share) {
-  const bar = make("span", { class: "bar inline" });
-  bar.style.setProperty("--share", Math.max(0, Math.min(1, share)));
-  return bar;
-}
-
-function table({ columns, rows }) {
-  const kind = ({ number }) => (number ? "number" : "left");
-  const head = columns.map((column) => make("th", { class: column.bar ? "barred" : kind(column), scope: "col" }, column.name));
-  const cell = ([text, share], column) => make("td", { class: kind(column) }, text, column.bar && share !== null ? barOf(share) : null);
-  return grid(head, rows.map((row) => make("tr", {}, ...row.map((value, place) => cell(value, columns[place])))));
-}
-
-const blocks = {
-  text: ({ text }) => prose(text),
-  equation: ({ text }) => make("pre", { class: "sum", tabindex: 0 }, text),
-  command: ({ text }) => make("pre", { class: "command", tabindex: 0 }, text),
-  quote: ({ formula, code, place }) => make("div", { class: code.split("\n").some((line) => line.length > BESIDE) ? "quote stacked" : "quote" }, make("p", { class: "equation" }, formula), make("figure", {}, make("figcaption", {}, place), make("pre", { tabindex: 0 }, code))),
-  matrix,
-  table,
-  chart: ({ title, chart }) => make("div", { class: "charted" }, make("h3", {}, title), new Chart(chart).element),
-  map: ({ examples, note }) => make("div", {}, note ? make("p", { class: "note" }, note) : null, new Explorer(examples).element),
-};
-
-function card(title, ...inside) {
-  return make("section", { class: "card" }, make("h2", {}, title), ...inside);
-}
-
-function lines({ title, lines: entries }, first) {
-  return card(title, make("ul", { class: "plain" }, ...entries.map(([one, other]) => make("li", {}, one ? make(first, {}, one) : null, other ? make("span", { class: "note" }, other) : null))));
-}
-
 document.body.append(
   make("header", { class: "top lesson" }, make("h1", {}, data.title), makeThemePicker()),
-  make("main", { class: "lesson" }, ...data.sections.map(({ title, blocks: inside }) => card(title, ...inside.map((block) => blocks[block.kind](block)))), lines(data.origins, "span"), lines(data.following, "code"), make("p", { class: "note" }, `${data.command[0]}: `, make("code", {}, data.command[1]))),
+  make("main", { class: "lesson" }, ...lessonCards(data), make("p", { class: "note" }, `${data.command[0]}: `, make("code", {}, data.command[1]))),
 );

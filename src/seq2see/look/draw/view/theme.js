@@ -43,10 +43,10 @@ export function shadePixels(values, most) {
   return pixels;
 }
 
-/** What can be read on top of shade(value). */
+/** What can be read on top of shade(value): black or white, one of which always stands out by 4.5 to 1. */
 export function onShade(value) {
-  const dark = themeName() === "dark" ? value < 0.62 : value > 0.45;
-  return dark ? "#ffffff" : "#141a26";
+  const light = shade(value).match(/\d+/g).map((part) => (part / 255 <= 0.04045 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] < 0.179 ? "#ffffff" : "#000000";
 }
 
 export function whenThemeChanges(listener) {

@@ -105,6 +105,11 @@ export class AttentionMap {
     return withoutSpecial(merged, rows, columns, rescale);
   }
 
+  /** [entropy, order, share on special tokens, coverage] of one head. */
+  summary(layer, head) {
+    return this.packed.summary[layer * this.heads.length + head];
+  }
+
   /** {values, text, rest}: rows as they were, and how much of each lies on text and on special tokens. */
   mean(layer, head) {
     const height = this.target.tokens.length;

@@ -1,0 +1,1 @@
+"""Models come in, models go out: folders and packages of other programs."""
