@@ -36,7 +36,11 @@ def lesson_data(lesson: Lesson[LessonSettings], page: LessonPage, language: Lang
         for attempt in page.attempts
         for packed in (
             _packed(attempt.text, language),
-            {"kind": "command", "text": command_line(lesson.name, language, attempt.changes), "changes": list(attempt.changes)},
+            {
+                "kind": "command",
+                "text": command_line(lesson.name, language, attempt.changes),
+                "changes": list(attempt.changes),
+            },
         )
     ]
     return {

@@ -29,7 +29,9 @@ class LessonHost:
 
         lesson = load_lesson(request.name)
         page = lesson.page(Workshop(), parse_changes(list(request.changes)))
-        return lesson_data(lesson, page, request.language, command_line(request.name, request.changes))
+        return lesson_data(
+            lesson, page, request.language, command_line(request.name, request.language, request.changes)
+        )
 
     def translate(
         self, run: str, requests: Sequence[TextJob], search: SearchOptions, cancelled: Cancelled | None = None
