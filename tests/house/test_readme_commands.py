@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PIPED = re.compile(r'(?:echo "(?P<text>.*)" \| )?seq2see (?P<words>.*?)(?: > (?P<file>\S+))?')
-GUIDES = ("train.md", "translate.md", "look.md", "compare.md", "python.md")
+GUIDES = ("train.md", "translate.md", "look.md", "learn.md", "compare.md", "python.md")
 # Work on the repository itself, which this very test is part of; the server, which tests/serve starts; folders of other
 # programs, which tests/doors makes.
 ELSEWHERE = ("make ", "pip ", "seq2see serve", "curl ", "seq2see import", "seq2see export")
@@ -49,6 +49,8 @@ def shortened(words: list[str]) -> list[str]:
         words = [*words, "builtin:dates,count=400"]
     if words[:2] == ["evaluate", "runs/voice"]:
         words = ["1" if word == "4" else word for word in words]
+    if words[:1] == ["learn"] and len(words) > 1 and not words[1].startswith("-"):
+        words = [*words, "--quick"]
     if words[:1] == ["demo"]:
         words = [*words, "--seconds", "1", "--pairs", "400"]
     return words
@@ -152,6 +154,7 @@ def test_both_readmes_have_the_same_commands() -> None:
         "compare",
         "look",
         "explain",
+        "learn",
         "align",
         "speak",
         "style",

@@ -175,3 +175,13 @@ def check_page(page: Any, content: LessonPage, language: str) -> None:
     assert page.locator("table.numbers").count() == tables
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
+
+
+def test_the_guide_shows_a_real_section(taught: Taught) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "learn.md").read_text(encoding="utf-8")
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    shown = [text for language, text in fences if not language]
+    assert len(shown) == 1
+    assert shown[0] in printed(load_lesson("dot"), taught.page("dot"), "en")
+    for entry in CATALOGUE:
+        assert f"| `{entry.name}` |" in guide
