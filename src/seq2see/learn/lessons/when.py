@@ -216,7 +216,7 @@ def _order() -> Section:
             quote("Bahdanau: the query is s_t-1", RnnSearchDecoder._advance, "query = self.stack.top"),
             quote("Bahdanau: c_t enters the cell", RnnSearchDecoder._advance, "_, cells = self.stack.step"),
             quote("Luong: step first", LuongDecoder._advance, "top, cells = self.stack.step"),
-            quote("Luong: then s_t asks", LuongDecoder._advance, "context, weights =", "prepared_of(memory)"),
+            quote("Luong: then s_t asks", LuongDecoder._advance, "context, weights ="),
             quote("Luong: h~_t = tanh(W [c_t; s_t])", LuongDecoder._join, "return torch.tanh"),
             words.FEEDING,
             quote("input feeding: h~_t goes into the next step", LuongDecoder._advance, "fed = joined"),
