@@ -137,7 +137,7 @@ def test_what_if_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch, capsys
         ([TEXT, "--target", TARGET, "--layer", "4"], "layers of cross attention are 0 to 0"),
         ([TEXT, "--target", TARGET, "--head", "1"], "there is one head, 0"),
         ([TEXT, "--target", TARGET, "--kind", "decoder"], "no decoder attention"),
-        ([TEXT, "--kind", "encoder"], "--kind encoder: expected one of cross, decoder"),
+        ([TEXT, "--kind", "both"], "--kind both: expected one of"),
         ([TEXT, "--json", "--numpy"], "one of them"),
         ([TEXT, "--language", "ko"], "belong to --lesson"),
         ([TEXT, "--step-by-step"], "belong to --lesson"),

@@ -222,7 +222,7 @@ def test_python_of_the_guides_runs(page: str, trained: Path, monkeypatch: pytest
 
 def test_guides_that_have_commands_are_known() -> None:
     pages = {path.name for path in (ROOT / "docs").glob("*.md") if BLOCK.search(path.read_text(encoding="utf-8"))}
-    assert pages <= {*GUIDES}
+    assert pages <= {*GUIDES, "doors.md"}  # which has commands of ELSEWHERE alone
 
 
 def test_make_demo_runs_what_is_tested_here() -> None:
@@ -246,7 +246,8 @@ def test_both_readmes_lack_the_same_parts() -> None:
     """Speech stood among what is not there yet in one of them, long after it came."""
     english = re.search(r"\*\*Not there yet\*\*: (.*?)\.\s", (ROOT / "README.md").read_text(), re.DOTALL)
     korean = re.search(r"\*\*아직 없는 것\*\*: (.*?)\.\s", (ROOT / "README.ko.md").read_text(), re.DOTALL)
-    assert english is not None
-    assert korean is not None
+    assert (english is None) == (korean is None)
+    if english is None or korean is None:
+        return
     assert len(re.split(r", and |, ", english[1])) == len(korean[1].split(", "))
     assert "음성" not in korean[1]

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
+_running: list[Browser] = []
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
@@ -21,10 +23,17 @@ def chromium() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail("no Chromium: apt-get install -y chromium")
         pytest.skip("no Chromium on this machine: apt-get install -y chromium")
+    if _running:  # another fixture has started one that outlives this module: there is one Playwright in a process
+        yield _running[0]
+        return
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+        _running.append(browser)
+        try:
+            yield browser
+        finally:
+            _running.clear()
+            browser.close()
 
 
 def spent() -> float:

@@ -191,7 +191,7 @@ def test_json_in_a_page_cannot_end_its_element() -> None:
 def test_modules_import_only_what_stands_before_them() -> None:
     """The order in which they are put together is an order of their imports, and nothing else is imported."""
     exported: dict[str, set[str]] = {}
-    for name in (*MODULES, "chart", "page", "report", "korean", "lesson"):
+    for name in (*MODULES, "chart", "page", "report", "korean", "blocks", "lesson"):
         text = (VIEW / f"{name}.js").read_text(encoding="utf-8")
         for names, module in re.findall(r'^import \{ (.+) \} from "\./(\w+)\.js";$', text, re.MULTILINE):
             assert set(names.split(", ")) <= exported[module], f"{name}.js imports {names} from {module}.js"

@@ -50,7 +50,13 @@ def server_process(*options: str) -> Iterator[tuple["subprocess.Popen[str]", str
 
 
 def children(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    return [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    def is_worker(child: psutil.Process) -> bool:
+        try:
+            return "spawn_main" in " ".join(child.cmdline())
+        except psutil.Error:  # it has just ended
+            return False
+
+    return [child for child in psutil.Process(process.pid).children() if is_worker(child)]
 
 
 def ask_in_threads(url: str, texts: list[str]) -> tuple[list[threading.Thread], dict[str, int]]:
@@ -147,7 +153,9 @@ def failure(*options: str) -> str:
 
 def test_what_is_wrong_is_said_before_anything_is_loaded(tmp_path: Path) -> None:
     assert "not a run folder" in failure(str(tmp_path / "nothing"))
-    assert failure("--engine", "fast") == "--engine fast: expected one of auto, torch, onnx, int8"
+    assert failure("--engine", "fast") == (
+        "--engine fast: expected one of auto, torch, onnx, int8, ctranslate2, ctranslate2-int8"
+    )
     assert "others could ask without a key" in failure("--host", "0.0.0.0")
     assert "no such folder" in failure("--watch", str(tmp_path / "nothing"))
     assert "keys cannot be read" in failure("--keys", str(tmp_path / "nothing"))

@@ -3,6 +3,8 @@
 Beside the maps: `explain` (one step with its numbers) and `intervene` (what-if, posterior, saliency by occlusion).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from seq2see.look.map.alignment import (
     Alignment,
     Best,
@@ -15,8 +17,20 @@ from seq2see.look.map.alignment import (
     save_best,
 )
 from seq2see.look.map.attention_map import AttentionMap, Kind, Level, attention_map, attention_maps, joined
-from seq2see.look.map.others import from_transformers
 from seq2see.look.map.side import Side
+
+if TYPE_CHECKING:
+    from seq2see.look.map.others import from_transformers
+else:
+
+    def __getattr__(name: str) -> Any:
+        """PEP 562: only models of other people need torch here."""
+        if name != "from_transformers":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from seq2see.look.map.others import from_transformers
+
+        return from_transformers
+
 
 __all__ = [
     "Alignment",

@@ -159,8 +159,8 @@ class Residual(nn.Module):
         )
         if self.norm_first:
             return Formula("residual sum", "x' = x + added", "He 2015", (*parts, result), ("x_new = x + added",))
-        learned, expression = norm_parts(self.norm, x, name="total")
-        code = ("total = x + added", f"x_new = {expression}")
+        learned, expression = norm_parts(self.norm, x, name="summed")
+        code = ("summed = x + added", f"x_new = {expression}")
         return Formula(
             "residual sum and norm", "x' = norm(x + added)", "He 2015; Ba 2016", (*parts, *learned, result), code
         )

@@ -71,6 +71,11 @@ class Translator:
         return self.runs[0].model
 
     @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of source and target."""
+        return self.runs[0].tokenizers
+
+    @property
     def family(self) -> str:
         return str(self.runs[0].config.model["family"])
 

@@ -339,10 +339,11 @@ def test_a_lesson_is_computed_and_its_numbers_can_be_changed(site: ServedPage) -
     with site.opened() as opened:
         page = opened.go(tab="learn")
         expect(page.locator(".lesson-name")).to_have_count(len(listed))
-        page.locator(".lesson-name").first.focus()
+        place = [lesson["name"] for lesson in listed].index("dot")  # trains nothing
+        page.locator(".lesson-name").nth(place).focus()
         page.keyboard.press("Enter")
-        expect(page.locator(".lesson-title")).to_have_text(listed[0]["title"])
-        assert f"lesson={listed[0]['name']}" in page.url
+        expect(page.locator(".lesson-title")).to_have_text(listed[place]["title"])
+        assert "lesson=dot" in page.url
         before = page.locator(".lesson .numbers").first.inner_text()
         page.get_by_role("button", name="Try it here").first.click()
         expect(page.get_by_role("button", name="Back to its own numbers")).to_be_visible()
@@ -351,4 +352,4 @@ def test_a_lesson_is_computed_and_its_numbers_can_be_changed(site: ServedPage) -
         expect(page.locator(".lesson .numbers").first).to_have_text(before, use_inner_text=True)
         page.locator("#language").click()
         korean = site.live.client.get("/api/v1/lessons?language=ko").json()
-        expect(page.locator(".lesson-title")).to_have_text(korean[0]["title"])
+        expect(page.locator(".lesson-title")).to_have_text(korean[place]["title"])

@@ -26,6 +26,7 @@ from seq2see.look.intervene.whatif import Ablate, what_if
 from seq2see.models import Model
 from seq2see.models.base import Kind
 from seq2see.models.selfattention import TransformerEncoder
+from seq2see.runs.folder import load_run
 from seq2see.session import Translator, load
 from seq2see.training.loss import cross_entropy
 from seq2see.vocabulary import EOS
@@ -101,7 +102,7 @@ def trained(workshop: Workshop, seed: int = 1) -> Translator:
 
 
 def batch_of(translator: Translator, pairs: list[tuple[str, str]]) -> Batch:
-    reader, speaker = translator.runs[0].tokenizers
+    reader, speaker = translator.tokenizers
     sources = [[*reader.encode(source).ids, EOS] for source, _ in pairs]
     return Batch.of(sources, [list(speaker.encode(target).ids) for _, target in pairs])
 
@@ -170,7 +171,7 @@ def teach(settings: HeadsSettings, workshop: Workshop) -> LessonPage:
     both = meanings(settings.word)
     apart = _cosines(translator, settings.word, both)
     told = [translator.translate(sentence).text for _, _, sentence in both]
-    blind = Translator([_blind(translator)])
+    blind = _blind(translator)
     guessed = [blind.translate(sentence).text for _, _, sentence in both]
     most, least = max(rows, key=lambda row: row["lost"]), min(rows, key=lambda row: row["lost"])
     numbers = {
@@ -206,10 +207,10 @@ def teach(settings: HeadsSettings, workshop: Workshop) -> LessonPage:
     )
 
 
-def _blind(translator: Translator) -> Any:
-    """The run with every head of its encoder's self-attention switched off: no word sees another."""
-    run = translator.runs[0]
-    return replace(run, model=what_if(run.model, [Ablate("encoder")]))
+def _blind(translator: Translator) -> Translator:
+    """The same with every head of its encoder's self-attention switched off: no word sees another."""
+    run = load_run(translator.path)
+    return Translator([replace(run, model=what_if(run.model, [Ablate("encoder")]))])
 
 
 def _cosines(translator: Translator, word: str, both: list[tuple[str, str, str]]) -> list[float]:

@@ -189,7 +189,7 @@ def recall(kind: CellName, workshop: Workshop) -> dict[str, list[float]]:
 
 def reading(translator: Translator, pairs: list[tuple[str, str]]) -> tuple[Cell, Tensor]:
     """The cell of a trained encoder, and the word vectors that it reads of these sentences of one length."""
-    encoder, tokenizer = translator.model.encoder.double(), translator.runs[0].tokenizers[0]
+    encoder, tokenizer = translator.model.encoder.double(), translator.tokenizers[0]
     assert isinstance(encoder, RecurrentEncoder)
     cell = encoder.forwards[0]
     assert isinstance(cell, Cell)

@@ -76,7 +76,7 @@ def trained(workshop: Workshop) -> Translator:
 @torch.no_grad()
 def next_words(translator: Translator, source: str, said: list[str], most: int = 4) -> list[tuple[str, float]]:
     """The likeliest words after those that were said, with their probabilities."""
-    reader, speaker = translator.runs[0].tokenizers
+    reader, speaker = translator.tokenizers
     ids = torch.tensor([[*reader.encode(source).ids, EOS]])
     model = translator.model
     memory = model.encode(ids, torch.ones_like(ids, dtype=torch.bool))

@@ -53,6 +53,8 @@ def monotonicity(weights: Array) -> NDArray[np.float64]:
     Two rows that peak at the same column say nothing about order and are left out; 1 when no two rows differ. Empty
     rows are left out as well.
     """
+    if not weights.size:  # nothing but special tokens on a side
+        return np.ones(weights.shape[:2])
     peaks = weights.argmax(axis=-1)
     seen = weights.max(axis=-1, initial=0.0) > 0
     taus = np.ones(peaks.shape[:2])

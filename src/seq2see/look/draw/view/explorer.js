@@ -220,8 +220,9 @@ export class Explorer {
       const scaled = matrix.rescaled ? say("; rows rescaled to sum to one without it") : "";
       parts.push(make("span", { class: "hidden-share" }, note + scaled));
     }
-    if (this.state.layer !== null && this.state.head !== null) {
-      const [entropy, order, rest, coverage] = this.map.summary(this.state.layer, this.state.head);
+    const measures = this.state.layer !== null && this.state.head !== null ? this.map.summary(this.state.layer, this.state.head) : undefined;
+    if (measures) { // a second opinion that the page computes has none
+      const [entropy, order, rest, coverage] = measures;
       parts.push(make("span", { class: "measures" }, say("entropy {entropy}, order {order}, {rest} on special tokens, coverage {coverage}", { entropy: entropy.toFixed(2), order: order.toFixed(2), rest: share(rest), coverage: share(coverage) })));
     }
     this.legend.replaceChildren(...parts);

@@ -21,7 +21,7 @@ export class HeadsView {
       map.heads.forEach((headName, head) => line.append(make("td", {}, this.button(map, layer, head, map.make(layer, head, level, hide, rescale), layer === chosenLayer && head === chosenHead))));
       grid.append(line);
     });
-    this.element.replaceChildren(grid, this.numbers(map));
+    this.element.replaceChildren(grid, ...(map.summary(0, 0) ? [this.numbers(map)] : []));
     this.paint();
   }
 

@@ -107,7 +107,7 @@ export class AttentionMap {
 
   /** [entropy, order, share on special tokens, coverage] of one head. */
   summary(layer, head) {
-    return this.packed.summary[layer * this.heads.length + head];
+    return this.packed.summary?.[layer * this.heads.length + head];
   }
 
   /** {values, text, rest}: rows as they were, and how much of each lies on text and on special tokens. */
