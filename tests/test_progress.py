@@ -2,6 +2,7 @@
 
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -13,7 +14,8 @@ from seq2see.progress import ProgressDisplay, duration
 class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr(progress.time, "monotonic", lambda: self.now)
+        # Of this module alone: a server of other tests, in a thread of this process, would sleep by it for hours.
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 @pytest.fixture
