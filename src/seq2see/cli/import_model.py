@@ -33,7 +33,7 @@ def import_model(
 
     \b
     seq2see import opus-mt-ko-en -o runs/opus
-    seq2see look runs/opus "나는 학생입니다"
+    seq2see import opus-mt-en-mul -o runs/opus-de --language deu
     """
     from seq2see.doors.marian_in import import_marian
 
