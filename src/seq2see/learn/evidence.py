@@ -42,9 +42,7 @@ class EvidenceClaim:
 
 
 CLAIMS = (
-    EvidenceClaim(
-        "Without attention, quality falls as sentences grow; with it, it does not", "bottleneck", "QUALITY_TITLE"
-    ),
+    EvidenceClaim("Without attention, quality falls as sentences grow; with it, little", "bottleneck", "QUALITY_TITLE"),
     EvidenceClaim("A reordered word is found: alignment error with each way of looking", "when", "ERROR_TITLE"),
     EvidenceClaim("Attention and convolution are parallel in length, recurrence is not", "order", "TIME_TITLE"),
     EvidenceClaim(
