@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from seq2see import search
 from seq2see.data.profile import COUNTED, Profile, profile
 from seq2see.errors import DataError
 from seq2see.formats import Pair
@@ -352,3 +353,31 @@ def test_threads_have_to_be_clearly_faster(
     monkeypatch.setattr(run, "_time_batches", lambda task, seconds: measured[asked[-1]])
     assert run._fastest_threads(SimpleNamespace(), list(measured)) == (chosen, measured[chosen])
     assert asked[-1] == chosen
+
+
+def test_where_no_validation_fits_the_loss_decides() -> None:
+    seen, plan = made(GERMAN), auto.UpdatePlan(batch=512, updates=40, epochs=2.0)
+    translated = auto.choose_validation(seen, plan, limit=600.0, cost=60.0).settings
+    assert translated["training.stop_metric"] == "chrf"
+    forced = auto.choose_validation(seen, plan, limit=600.0, cost=200.0).settings
+    assert forced["training.stop_metric"] == "loss"
+    assert forced["training.validate_every"] <= 40
+
+
+def test_a_validation_is_measured_without_whole_searches(tmp_path: Path) -> None:
+    """A fresh model does not end: over long lines the search itself would be longer than the time limit."""
+    lines = [(" ".join(f"w{(n * k) % 97}" for k in range(1, 100)), "ja" if n % 2 else "nein") for n in range(30)]
+    data = {"train": [str(write(tmp_path / "pairs.tsv", lines))]}
+    config = new_config({"data": data, "training": {"time_limit": 20.0}})
+    with pytest.MonkeyPatch.context() as patched:
+        searched: list[int] = []
+        greedy = search.greedy
+
+        def counted(step: Any, memory: Any, state: Any, limits: Any) -> Any:
+            searched.append(int(limits.max()))
+            return greedy(step, memory, state, limits)
+
+        patched.setattr(search, "greedy", counted)
+        train_run(config, tmp_path / "run", Lines(), plan_only=True)
+    assert searched
+    assert max(searched) <= 16

@@ -30,6 +30,8 @@ _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
 _FEWEST_UPDATES = 20
 _AVERAGED = 200  # updates from which on an average has something to average
 _AVERAGED_MOST = 2000  # updates that one is taken over
+_LONGEST_VALIDATION = 0.25  # of a time limit
+_SHORT = 200  # characters of a line that is called short
 USUAL_BATCH = 2048  # pieces, where nothing better is known
 
 
@@ -72,7 +74,10 @@ def choose_family(profile: Profile) -> SettingChoice:
 
 
 def _described(profile: Profile) -> str:
-    return _counted(profile.pairs, "short string" if profile.spelled else "sentence")
+    if not profile.spelled:
+        return _counted(profile.pairs, "sentence")
+    is_short = max(profile.source.characters, profile.target.characters) <= _SHORT
+    return _counted(profile.pairs, "short string" if is_short else "line")
 
 
 def _counted(count: int, noun: str) -> str:
@@ -303,15 +308,20 @@ def choose_averaging(plan: UpdatePlan) -> SettingChoice | None:
 
 
 def choose_validation(profile: Profile, plan: UpdatePlan, *, limit: float | None, cost: float) -> SettingChoice:
-    """Twenty validations, fewer where they would take more than 8 % of the time. `cost`: seconds of one."""
+    """Twenty validations, fewer where they would take more than 8 % of the time. `cost`: seconds of one.
+
+    Where one of them would take most of it, the pairs are not translated: the loss of their references decides.
+    """
     metric = "exact" if profile.spelled else "chrf"
     settings: dict[str, Any] = {"training.stop_metric": metric}
     if plan.updates is None or limit is None:
         every = 500
         settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 8}
         return SettingChoice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
-    affordable = max(1, int(0.08 * limit / max(cost, 1e-3)))
-    count = min(20, affordable)
+    count = min(20, max(1, int(0.08 * limit / max(cost, 1e-3))))
+    if cost > _LONGEST_VALIDATION * limit:  # three translations are shown all the same
+        metric, count = "loss", 4
+        settings["training.stop_metric"] = metric
     every = max(min(25, plan.updates), math.ceil(plan.updates / count))
     settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 1_000_000}
     return SettingChoice(

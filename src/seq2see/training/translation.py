@@ -1,10 +1,12 @@
 """The text-to-text task: batches of pairs in, cross-entropy out, validation by loss and by what is really said."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +29,7 @@ from seq2see.vocabulary import EOS, UNK
 SAMPLES = 3  # sentences shown at each validation
 _LONGEST_PICTURE = 60  # pieces on a side of the one whose attention is kept
 _DECODE_ROWS = 64
+_PROBED_STEPS = 16  # of a search that is timed
 
 
 class TranslationTask:
@@ -102,6 +105,30 @@ class TranslationTask:
         samples = [said[place] for place in self._sample_places]
         return Validation(scores, samples, self._picture(samples))
 
+    @torch.no_grad()
+    def validation_seconds(self) -> float:
+        """About how long a validation takes once the model says as much as the references do.
+
+        Measured by one batch and a few steps of its search: a fresh model does not know where to end, and whole
+        searches over long lines would take longer than a short time limit.
+        """
+        self.model.eval()
+        lengths = np.sort(self.valid.target.lengths(np.arange(self.valid_pairs)))
+        batches = [lengths[start : start + _DECODE_ROWS] for start in range(0, len(lengths), _DECODE_ROWS)]
+        places = range(min(_DECODE_ROWS, self.valid_pairs))
+        sources, _ = self._texts(places)
+        began = time.monotonic()
+        self._loss_of(places)
+        source, mask = source_batch(self.loader.tokenizers[0], sources)
+        source, mask = source.to(self.device), mask.to(self.device)
+        memory = self.model.encode(source, mask)
+        state = self.model.start(memory)
+        encoded = time.monotonic()
+        limits = search.length_limits(mask).clamp(max=_PROBED_STEPS)
+        hypotheses = search.greedy(self.model.step, memory, state, limits)
+        step = (time.monotonic() - encoded) / max(1, *(len(hypothesis.token_scores) for hypothesis in hypotheses))
+        return len(batches) * (encoded - began) + step * sum(int(batch[-1]) + 1 for batch in batches)
+
     @cached_property
     def _sample_places(self) -> list[int]:
         sources, _ = self._texts(range(self.valid_pairs))
@@ -129,14 +156,16 @@ class TranslationTask:
         return {"source": read.text, "target": said.text, "map": pack(fitting)}
 
     def _valid_loss(self) -> float:
-        total, positions = 0.0, 0
-        for start in range(0, self.valid_pairs, _DECODE_ROWS):
-            places = range(start, min(start + _DECODE_ROWS, self.valid_pairs))
-            batch = make_batch(rows(self.valid.source, places), rows(self.valid.target, places)).to(self.device)
-            output: Output = self.model(batch)
-            total += float(cross_entropy(output, batch.target_out, batch.target_mask, 0.0))
-            positions += int(batch.target_mask.sum())
-        return total / positions
+        starts = range(0, self.valid_pairs, _DECODE_ROWS)
+        sums = [self._loss_of(range(start, min(start + _DECODE_ROWS, self.valid_pairs))) for start in starts]
+        return sum(total for total, _ in sums) / sum(positions for _, positions in sums)
+
+    def _loss_of(self, places: Sequence[int]) -> tuple[float, int]:
+        """Of these validation pairs, summed, and over how many positions."""
+        batch = make_batch(rows(self.valid.source, places), rows(self.valid.target, places)).to(self.device)
+        output: Output = self.model(batch)
+        total = cross_entropy(output, batch.target_out, batch.target_mask, 0.0)
+        return float(total), int(batch.target_mask.sum())
 
     def _texts(self, places: Sequence[int]) -> tuple[list[str], list[str]]:
         """Validation pairs as text; ids decode exactly."""
