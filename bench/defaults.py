@@ -122,7 +122,8 @@ def score(name: str, row: Row, out: Path, result: dict[str, Any]) -> dict[str, A
     """result.json: what was measured of the training, and what the run says to the validation pairs."""
     run = out / name
     test = [_file(part) for part in row.valid or row.train]  # of a built-in corpus the test split
-    words = ["evaluate", str(run), *test, "--metric", f"{row.metric},chrf", "--beam", "1", "--json"]
+    metrics = ",".join(dict.fromkeys([row.metric, "chrf"]))
+    words = ["evaluate", str(run), *test, "--metric", metrics, "--beam", "1", "--json"]
     done = subprocess.run([sys.executable, "-m", "seq2see", *words], capture_output=True, text=True, check=True)
     scores = {entry["metric"]: entry["score"] for entry in json.loads(done.stdout)["scores"]}
     result |= summary(run) | {"scores": scores}
