@@ -21,13 +21,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from depth import THOROUGH
 from seq2see.attention import Attention, Dot, General, MultiHead, ScaledDot
 from seq2see.data import Batch
 from seq2see.models import FAMILIES, Look, Model, build, map_tensors, parameters, reorder
 from seq2see.vocabulary import BOS, PAD
 
 SOURCE_WORDS, TARGET_WORDS = 13, 14
-EXAMPLES = int(os.environ.get("SEQ2SEE_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("SEQ2SEE_EXAMPLES", "3" if THOROUGH else "2"))
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 
 RECURRENT = {"kind": "recurrent", "embedding": 6, "hidden": 4, "dropout": 0.1}
@@ -103,13 +104,13 @@ VARIANTS = _variants()
 # Crossings of parts that other variants have: each cell, encoder and score is tried once, in one family, and every one
 # in every family by `make test-slow`.
 CROSSED = {
-    *(f"rnn-{part}" for part in ("gru", "lstm", "convolutional")),
-    *(f"rnnsearch-{part}" for part in ("tanh", "gru", "transformer", "location_aware")),
-    *(f"luong-{part}" for part in ("tanh", "gru", "convolutional")),
+    *(f"rnn-{part}" for part in ("gru", "lstm", "convolutional", "transformer")),
+    *(f"rnnsearch-{part}" for part in ("tanh", "gru", "transformer", "location_aware", "2 encoder layers")),
+    *(f"luong-{part}" for part in ("tanh", "gru", "lstm", "convolutional", "location_aware")),
     *(f"luong-{score}-fed" for score in ("dot", "scaled_dot", "general", "additive", "cosine", "location")),
     *(f"luong-{score}" for score in ("dot", "scaled_dot", "cosine", "location_aware heads")),
     *("luong-local-m-fed", "luong-sparsemax", "luong-entmax", "luong-heads", "bytenet-100%"),
-    *(f"transformer-{part}" for part in ("transformer", "convolutional", "none", "rotary", "qk_norm")),
+    *(f"transformer-{part}" for part in ("transformer", "convolutional", "none", "rotary", "qk_norm", "deep encoder")),
 }
 
 

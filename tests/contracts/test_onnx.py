@@ -40,9 +40,8 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # The most unusual parts of the families; exporting takes ten seconds and more, the others are for `make test-slow`.
-# Of rnnsearch and transformer it is held against torch by tests/engines, which export them anyway.
-ELSEWHERE = {"rnnsearch-lstm", "transformer-rotary"}
-LATER = ELSEWHERE | {"rnn-tanh", "rnnsearch", "luong", "luong-local-m", "bytenet", "bytenet-50%", "transformer"}
+# Of luong and transformer it is held against torch by tests/engines, which export them anyway.
+LATER = VARIANTS.keys() - {"convs2s"}
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ except ImportError as missing:
         raise
     pytest.skip(f"{missing.name} is not installed: pip install 'seq2see[fast]'", allow_module_level=True)
 
-SMALL: dict[str, Any] = {"embedding": 8, "hidden": 32, "readout": 32, "cell": "lstm"}
+# The most unusual of the recurrent families: a window that is predicted, cells with two states.
+SMALL: dict[str, Any] = {"embedding": 8, "hidden": 32, "cell": "lstm", "attention": {"scope": "local-p", "window": 2}}
 SMALL["encoder"] = {"embedding": 8, "hidden": 16, "cell": "lstm"}
 
 
@@ -48,7 +49,7 @@ SMALL["encoder"] = {"embedding": 8, "hidden": 16, "cell": "lstm"}
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A run with both engines, and another one of the same shape with graphs of other weights."""
     folder = tmp_path_factory.mktemp("runs")
-    run = make_run(folder / "run", "rnnsearch", sharp=1.5, **SMALL)
+    run = make_run(folder / "run", "luong", sharp=1.5, **SMALL)
     for name in ("onnx", "int8"):
         make_engine(load_run(run), name)
     other = shutil.copytree(run, folder / "other")
@@ -100,7 +101,7 @@ def test_an_engine_of_this_run_is_taken_as_it_is(run: Path) -> None:
     assert check(run) == check(run, "int8") == []
 
 
-def test_rnnsearch_with_an_lstm_says_what_torch_says(run: Path) -> None:
+def test_luong_with_a_predicted_window_says_what_torch_says(run: Path) -> None:
     from agreeing import compare_all
 
     compare_all(load_run(run).model, make_engine(load_run(run), "onnx"))

@@ -231,7 +231,7 @@ def rows(kind: str, count: int):
 
 
 @pytest.mark.parametrize(
-    "kind", ["po", "xliff", "srt", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("jsonl", "vtt"))]
+    "kind", ["xliff", "srt", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("po", "jsonl", "vtt"))]
 )
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(translating, "CHUNK_SEGMENTS", 50)

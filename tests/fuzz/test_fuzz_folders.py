@@ -39,5 +39,5 @@ def harness() -> Iterator[Harness]:
 )
 def test_folders_are_refused_with_our_own_errors(harness: Harness, name: str, part: str) -> None:
     count = SEEDS.get(name, 90)
-    middle = count * 2 // 5 if name in SEEDS else count // 5
+    middle = max(4, count // 5 if name in SEEDS else count // 8)
     check(harness, name, range(middle) if part == "first" else range(middle, count), refuses=name not in HARDLY_REFUSED)

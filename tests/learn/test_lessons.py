@@ -16,6 +16,7 @@ import torch
 from rich.cells import cell_len
 
 import seq2see
+from depth import THOROUGH
 from learning import LANGUAGES, Taught, printed, wordings
 from seq2see.errors import ConfigError
 from seq2see.learn import CATALOGUE, load_lesson, outline
@@ -153,12 +154,14 @@ def test_a_text_in_one_language_is_refused() -> None:
         Wording("only English", " ")
 
 
+@pytest.mark.thinned
 def test_pages_open_offline_without_a_complaint(taught: Taught, tmp_path: Path) -> None:
+    """Every lesson in one language or the other; in both by `make test-slow`."""
     from browsing import chromium, opened, written
 
     with chromium() as browser:
-        for name in NAMES:
-            for language in LANGUAGES:
+        for place, name in enumerate(NAMES):
+            for language in LANGUAGES if THOROUGH else [LANGUAGES[place % 2]]:
                 text = html(load_lesson(name), taught.page(name), language, f"seq2see learn {name}")
                 file = written(tmp_path, text, f"{name}-{language}.html")
                 with opened(browser, file, viewport={"width": 900, "height": 900}) as watched:

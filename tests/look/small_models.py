@@ -71,8 +71,14 @@ VARIANTS = _variants()
 FAMILIES = list(VARIANTS)
 UNATTENTIVE = [name for name in FAMILIES if VARIANTS[name][0] in ("rnn", "bytenet")]
 ATTENTIVE = [name for name in FAMILIES if name not in UNATTENTIVE]
-# The same scores within the other family, and what is a family's own default anyway: for `make test-slow`.
-CROSSED = {*(f"rnnsearch-{score}" for score in SCORES), "luong-general"} - {"rnnsearch-location_aware"}
+# The same scores within the other family, what is a family's own default anyway, and parts that other variants have one
+# by one: for `make test-slow`.
+CROSSED = {
+    *(f"rnnsearch-{score}" for score in SCORES if score != "location_aware"),
+    *(f"luong-{score}" for score in ("general", "scaled_dot", "location", "location_aware")),
+    *(f"luong-{part}" for part in ("unfed", "plain cosine", "local-m heads", "transformer encoder")),
+    *("rnnsearch-heads", "rnn-first state", "transformer-recurrent encoder"),
+}
 
 
 def tried(variants: Iterable[str]) -> list[Any]:

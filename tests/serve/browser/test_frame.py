@@ -2,20 +2,19 @@
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import SCRIPTS
 from live_server import live_server
+from parrot import Parrot
 from playwright.sync_api import Page, expect
 from served_page import OTHER, TEXT, ServedPage, watched
 
-from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
+from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.configuration import ServerConfig
 
 TABS = ("translate", "look", "compare", "beam", "step", "training", "speak", "learn")
@@ -216,27 +215,6 @@ def test_few_and_small_files_until_it_can_be_used(site: ServedPage) -> None:
 
 
 # ----- a server that goes away
-
-
-class Parrot:
-    """A ModelHost that says every word again, in capital letters; no torch, so that it starts at once."""
-
-    def __init__(self, runs: Sequence[ServedRun]) -> None:
-        self.runs = runs
-
-    def describe(self) -> list[dict[str, Any]]:
-        return [{"name": run.name, "kind": "text", "source": "ko", "target": "en", "layers": 0} for run in self.runs]
-
-    def translate(
-        self, run: str, jobs: Sequence[TextJob], search: SearchOptions, cancelled: Callable[[], bool] | None = None
-    ) -> list[dict[str, Any]]:
-        return [
-            {"source": job.text, "text": job.text.upper(), "score": -1.0, "token_ids": [], "words": [], "ms": 1.0}
-            for job in jobs
-        ]
-
-    def answer(self, request: Any) -> dict[str, Any]:
-        return {}
 
 
 def test_a_server_that_stops_and_starts_again_loses_nothing(site: ServedPage) -> None:
