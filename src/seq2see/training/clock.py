@@ -1,7 +1,7 @@
 """What a second of training is: of the clock on the wall, or of the processor.
 
-The processor's clock stands still while other processes run, so that a time limit means as many updates on a busy machine as on a
-quiet one. With several threads it runs as many times as fast.
+The processor's clock stands still while other processes run, so that a time limit means as many updates on a busy
+machine as on a quiet one. With several threads it runs as many times as fast.
 """
 
 import time
