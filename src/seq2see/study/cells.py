@@ -173,7 +173,7 @@ def baselines_of(study: StudyConfig, conditions: list[Condition]) -> dict[str, s
     By values of axes: the one that has these and is otherwise as this one. An extra cell is tested against a baseline
     that is named, or that is the only one.
     """
-    names = {condition.name for condition in conditions}
+    names = [condition.name for condition in conditions]
     if isinstance(study.baseline, str):
         if study.baseline not in names:
             raise ConfigError(f"baseline = {brief(study.baseline)} is no cell{nearest(study.baseline, names)}")

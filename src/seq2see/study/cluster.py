@@ -46,20 +46,27 @@ def run_on_ray(jobs: Sequence[CellJob], address: str, at_once: int | None, hear:
         while waiting or running:
             while waiting and len(running) < most:
                 job = waiting.pop(0)
-                running[task.remote(job, board)] = job
+                running[task.remote(job, board, str(Path.cwd()))] = job
             ready, _ = ray.wait(list(running), timeout=_SECONDS)
             _tell(ray.get(board.read.remote()), running.values(), hear)
             for reference in ready:
                 hear(running.pop(reference), _outcome(ray, reference))
 
 
-def _work(job: CellJob, board: Any) -> CellOutcome | TrainingFailure:
-    """In a worker. Our errors are no reason to try again, and are handed back; a worker that dies is one."""
+def _work(job: CellJob, board: Any, place: str) -> CellOutcome | TrainingFailure:
+    """In a worker. Our errors are no reason to try again, and are handed back; a worker that dies is one.
+
+    place   the folder that the names of files begin from
+    """
 
     def send(report: News | Note) -> None:
         board.pin.remote(job.name, type(report).__name__, tuple(report), os.getpid())
 
     send(Note("started"))
+    try:
+        os.chdir(place)
+    except OSError as error:
+        return TrainingFailure(f"{place}: is not there on a machine of the cluster ({error.strerror})")
     for _ in range(20):  # the worker that died may hold the lock of the folder for a moment
         try:
             return run_cell(job, send)

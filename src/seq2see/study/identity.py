@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from seq2see import atomic
+from seq2see import atomic, corpora
 from seq2see.data.sources import BUILTIN, Source, Split, parse_sources
 from seq2see.errors import ConfigError, DataError, Seq2SeeError
 from seq2see.formats.reading.unpacking import check_file
@@ -79,23 +79,26 @@ def _described(settings: Settings) -> Settings:
 def sets_of(cell: StudyCell, study: StudyConfig) -> list[ScoredSet]:
     """The validation set, then the test sets."""
     data = read_config({"data": cell.settings["data"]}).data
-    validation = ScoredSet(VALIDATION, _validation_pairs(cell, data), "validation", study.validation_pairs, data)
+    validation = ScoredSet(VALIDATION, _validation_pairs(data), "validation", study.validation_pairs, data)
     tests = [ScoredSet(name, pairs, "test", None, data) for name, pairs in cell.test.items()]
     if VALIDATION in cell.test:
-        raise ConfigError(f"{cell.condition.name}: test.{VALIDATION} is the name of the validation set; choose another")
+        raise ConfigError(f"test.{VALIDATION} is the name of the validation set; choose another")
     return [replace(scored, digest=_set_digest(scored, study)) for scored in (validation, *tests)]
 
 
-def _validation_pairs(cell: StudyCell, data: DataConfig) -> tuple[str, ...]:
+def _validation_pairs(data: DataConfig) -> tuple[str, ...]:
     if data.valid:
         return data.valid
     if all(spec.startswith(BUILTIN) for spec in data.train):
         return data.train
-    raise ConfigError(f"{cell.condition.name}: data.valid is missing; a study needs validation pairs of its own")
+    raise ConfigError("data.valid is missing; a study needs validation pairs of its own")
 
 
 def _set_digest(scored: ScoredSet, study: StudyConfig) -> str:
     sources = scored.sources()
+    for source in sources:
+        if source.builtin is not None:
+            corpora.size(source.builtin, scored.split)  # complains of a name that is unknown
     digests = {path: file_digest(path) for source in sources if source.builtin is None for path in source.paths}
     fingerprints = [source.fingerprint(digests) for source in sources]
     return _digest([fingerprints, scored.limit, list(study.metrics), study.tokenize, study.beam])

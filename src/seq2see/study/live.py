@@ -78,7 +78,7 @@ class StudyReporter:
                     cell.first_step, cell.began = report.step, time.monotonic()
                 cell.news, cell.note = report, ""
             else:
-                cell.note = report.text
+                cell.note = " ".join(report.text.split())  # a report on pairs has columns
         self._show()
 
     def _ended(self, job: CellJob, report: CellOutcome | TrainingFailure) -> None:
