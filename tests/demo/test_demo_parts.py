@@ -10,13 +10,13 @@ from rich.console import Console
 from seq2see.corpora import Example
 from seq2see.demo.corpus import crossings, write_pairs, write_test
 from seq2see.demo.findings import choose_sentence
-from seq2see.demo.parallel import News
 from seq2see.demo.plan import EDGES, FAMILIES, LONG, Plan, claim
 from seq2see.demo.progress import DemoReporter
 from seq2see.errors import RunError
 from seq2see.models import configure, from_config, parameters
 from seq2see.report.page import is_number, read_metrics
 from seq2see.session import Translation
+from seq2see.training.process import News
 from seq2see.training.run import new_config
 
 

@@ -39,6 +39,7 @@ ROOMS = (
     "speech",
     "session",
     "doors",
+    "study",
     "demo",
     "learn",
     "serve",

@@ -567,7 +567,7 @@ ENDINGS = {
     "<!--<script>",
     "</title><script>alert(1)</script>",
     "</style><script>alert(1)</script>",
-    "\"><script>alert(1)</script>",
+    '"><script>alert(1)</script>',
     "'><script>alert(1)</script>",
     "<meta http-equiv=refresh content='0;url=javascript:alert(1)'>",
     "`${alert(1)}`",
@@ -583,7 +583,7 @@ ENDINGS = {
 @pytest.mark.thinned
 def test_each_of_them_as_title_token_and_text(browser: Browser, tmp_path: Path) -> None:
     assert len(SCRIPTS) >= 50
-    assert ENDINGS <= {*SCRIPTS}
+    assert {*SCRIPTS} >= ENDINGS
     with opened(browser, written(tmp_path, page(cross(1, 1)))) as watched:
         for text in SCRIPTS if THOROUGH else [text for text in SCRIPTS if text in ENDINGS]:
             token = Side(text, (text,), ((0, len(text)),), (0,))

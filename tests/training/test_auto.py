@@ -314,7 +314,7 @@ def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monk
         return ticking
 
     for module in (harness, loop, run):  # not the clock of the whole process: its other threads look at it, too
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=clock))
+        monkeypatch.setattr(module, "clock_of", lambda training: clock)
     draw = random.Random(0)
     unlearnable = [(word, " ".join(draw.choices(LETTERS, k=4))) for word in WORDS]
     path = write(tmp_path / "pairs.tsv", unlearnable)

@@ -316,7 +316,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock(0.04)
     for module in (harness, loop, run):
-        monkeypatch.setattr(module, "time", made)
+        monkeypatch.setattr(module, "clock_of", lambda training: made.monotonic)
     return made
 
 
@@ -367,7 +367,8 @@ def test_more_time_after_the_clock_ran_out(project: Path, clock: Clock) -> None:
 
 def test_an_extension_by_time_is_planned_once(project: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before its first checkpoint and resumed on a machine that is faster by then: the same weights."""
-    monkeypatch.setattr(loop, "time", Clock(0.004))  # the plan ends it, not the clock
+    faster = Clock(0.004)
+    monkeypatch.setattr(loop, "clock_of", lambda training: faster.monotonic)  # the plan ends it, not the clock
     monkeypatch.setattr(loop.Pace, "is_review", lambda pace, step: False)  # nor is it planned again
     out = limited(project, clock)
     done = newest_progress(out).step

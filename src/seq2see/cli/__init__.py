@@ -28,6 +28,7 @@ VERBS = {
     "align": "align.align",
     "evaluate": "evaluate.evaluate",
     "compare": "compare.compare",
+    "study": "study.study",
     "speak": "speak.speak",
     "style": "style.show_style",
     "import": "import_model.import_model",

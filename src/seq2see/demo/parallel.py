@@ -1,49 +1,26 @@
 """Both trainings at the same time: a process with one thread each, and a pipe through which it says how it goes."""
 
-import signal
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
-from seq2see import atomic
 from seq2see.demo.plan import FAMILIES, Family, Plan
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.processes import interrupts_blocked
 from seq2see.runs import folder
-from seq2see.runs.checkpoint import Progress
-from seq2see.training.loop import Update, Validation
-from seq2see.training.reporting import Speed
-
-_OFTEN = 0.2  # seconds between two lines of news
-_PATIENCE = 30.0  # seconds that a training may take to save itself
-
-
-class News(NamedTuple):
-    """How far a training is."""
-
-    step: int
-    total: int
-    loss: float
-    speed: float  # target tokens a second
-
-
-class Note(NamedTuple):
-    """What it is doing before that."""
-
-    text: str
-
-
-class TrainingFailure(NamedTuple):
-    """Why it cannot go on."""
-
-    text: str
-
+from seq2see.training.process import (
+    News,
+    Note,
+    TrainingFailure,
+    leave_on_sigterm,
+    stop_processes,
+    sweep,
+    train_or_resume,
+)
 
 Report = News | Note | TrainingFailure
 Listener = Callable[[Family, News | Note], None]
@@ -87,7 +64,7 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
     running: dict[Connection, tuple[Family, BaseProcess]] = {}
     try:
         for family in families:
-            _sweep(plan.run(family))
+            sweep(plan.run(family))
             ours, theirs = context.Pipe(duplex=False)
             process = context.Process(
                 target=_train, args=(plan.settings(family), plan.run(family), theirs), daemon=True
@@ -99,75 +76,16 @@ def _processes(plan: Plan, families: list[Family]) -> Iterator[dict[Connection, 
             running[ours] = family, process
         yield running
     finally:
-        _stop(processes)
-
-
-def _sweep(run: Path) -> None:
-    """What a training leaves that was killed before it could be resumed."""
-    if run.exists() and not (run / folder.CONFIG).exists():
-        atomic.remove_folder(run)
-
-
-def _stop(processes: list[BaseProcess]) -> None:
-    """Asks them to save and end; who cannot, or is not let, is ended."""
-    try:
-        for process in processes:
-            process.terminate()
-        end = time.monotonic() + _PATIENCE
-        for process in processes:
-            process.join(max(0.0, end - time.monotonic()))
-    finally:
-        for process in processes:
-            process.kill()
-            process.join()
+        stop_processes(processes)
 
 
 # ----- inside a training process
 
 
-class _PipeReporter:
-    """Implements training.reporting.RunReporter: everything goes into the pipe."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-        self._sent = 0.0
-        self._speed = Speed()
-        self._unsent: News | None = None
-
-    def total(self, steps: int) -> None: ...
-
-    def counting(self, what: str) -> Callable[[int], None]:
-        self.message(what)
-        return lambda pairs: None
-
-    def update(self, update: Update, progress: Progress) -> None:
-        self._unsent = News(update.step, progress.total, update.loss, self._speed.add(update))
-        if time.monotonic() - self._sent > _OFTEN:
-            self.flush()
-
-    def flush(self) -> None:
-        """Sends the last update, also when the clock ended training before the last planned one."""
-        if self._unsent is not None:
-            self._pipe.send(self._unsent)
-            self._unsent, self._sent = None, time.monotonic()
-
-    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None: ...
-
-    def message(self, text: str) -> None:
-        self._pipe.send(Note(text))
-
-
 def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
-    signal.signal(signal.SIGTERM, _leave)
-    from seq2see.training.run import new_config, train_run
-
-    reporter = _PipeReporter(pipe)
+    leave_on_sigterm()
     try:
-        if (out / folder.CONFIG).exists():
-            ended = train_run(folder.training_config(out), out, reporter, resume=True)
-        else:
-            ended = train_run(new_config(settings), out, reporter)
-        reporter.flush()
+        ended = train_or_resume(settings, out, pipe.send)
         if ended.interrupted:  # by us, who do not listen any more, or by somebody else
             pipe.send(
                 TrainingFailure(f"was stopped from outside at step {ended.progress.step}; the same command goes on")
@@ -176,8 +94,3 @@ def _train(settings: Mapping[str, Any], out: Path, pipe: Connection) -> None:
         pipe.send(TrainingFailure(str(error)))
     except BrokenPipeError:  # the demo is gone, and with it the one who wanted to know
         raise SystemExit(1) from None
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    """Before the first update: an exception, so that what was begun is swept up. Later training has its own way."""
-    raise SystemExit(1)

@@ -2,9 +2,9 @@
 
 from rich.console import Console
 
-from seq2see.demo.parallel import News, Note
 from seq2see.demo.plan import FAMILIES, Family
 from seq2see.progress import ProgressCount, ProgressDisplay
+from seq2see.training.process import News, Note
 
 
 class DemoReporter:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from seq2see.data.sources import Source, parse_sources
+from seq2see.data.sources import Source, Split, parse_sources
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats.reading.encodings import check_encoding
 from seq2see.formats.reading.lines import at_most, encoding_of, fits_utf_8, lines_of, read_lines, standard_input
@@ -46,8 +46,9 @@ def read_references(
     flip: bool = False,
     limit: int | None = None,
     encoding: str | None = None,
+    split: Split = "test",
 ) -> References:
-    """Pairs in any form that training reads; of a built-in corpus the test split, which training never sees."""
+    """Pairs in any form that training reads; of a built-in corpus the split that is asked for."""
     if limit is not None and limit < 1:
         raise ConfigError(f"limit = {limit} leaves nothing to score; give a positive number")
     sources = parse_sources(
@@ -55,7 +56,7 @@ def read_references(
         form=form,
         source_language=source_language,
         target_language=target_language,
-        split="test",
+        split=split,
         flip=flip,
         encoding=encoding,
     )
@@ -73,7 +74,7 @@ def read_references(
 
 
 def _place(source: Source) -> str:
-    return f"{source.paths[0]}:test" if source.builtin is not None else source.paths[0]
+    return f"{source.paths[0]}:{source.split}" if source.builtin is not None else source.paths[0]
 
 
 def read_outputs(

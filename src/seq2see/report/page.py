@@ -54,12 +54,30 @@ class Training:
 
 
 @dataclass(frozen=True)
+class ReportTable:
+    """Texts in rows. `left`: how many columns are names, the others are numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    left: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        rows = [[visible(text, _LONGEST) for text in row] for row in self.rows]
+        notes = [visible(note, _LONGEST) for note in self.notes]
+        columns = [visible(text) for text in self.columns]
+        return {"title": visible(self.title), "columns": columns, "rows": rows, "left": self.left, "notes": notes}
+
+
+@dataclass(frozen=True)
 class ResultsReport:
     """What is known; everything but the title may be missing.
 
     lead          a sentence or two below the title
     comparison    two systems on one test set;  evaluations: systems by themselves, if they were not compared
-    trainings     of each run
+    scores        a table in the place of the one that comparison or evaluations would give;  tables: further ones
+    trainings     of each run;  by_minutes: drawn against the time they took as well
     examples      sentences with their maps of attention and beam trees
     sentences     how many are shown where one system is ahead most
     environment   lines of what is needed to get the same again; see `environment`
@@ -69,7 +87,10 @@ class ResultsReport:
     lead: str = ""
     comparison: Comparison | None = None
     evaluations: tuple[Evaluation, ...] = ()
+    scores: ReportTable | None = None
+    tables: tuple[ReportTable, ...] = ()
     trainings: tuple[Training, ...] = ()
+    by_minutes: bool = False
     examples: tuple[PageExample, ...] = ()
     sentences: int = 5
     environment: tuple[tuple[str, str], ...] = ()
@@ -83,7 +104,8 @@ def report(results: ResultsReport) -> str:
         "lead": visible(results.lead, _LONGEST),
         "scores": _scores(results),
         "lengths": _lengths(results),
-        "training": list(_training_charts(results.trainings)),
+        "tables": [table.as_dict() for table in results.tables],
+        "training": list(_training_charts(results.trainings, by_minutes=results.by_minutes)),
         "examples": examples,
         "note": note,
         "sentences": _sentences(results.comparison, results.sentences),
@@ -149,6 +171,8 @@ def environment(command: Sequence[str] | str | None = None, seed: int | None = N
 
 
 def _scores(results: ResultsReport) -> dict[str, Any] | None:
+    if results.scores is not None:
+        return results.scores.as_dict() | {"verdicts": list(results.scores.notes)}
     if results.comparison is not None:
         return _contrasts(results.comparison)
     if not results.evaluations:
@@ -231,7 +255,7 @@ def _difference_cells(paired: Sequence[PairedTests] | None, place: int) -> list[
 # ----- training
 
 
-def _training_charts(trainings: Sequence[Training]) -> Iterator[dict[str, Any]]:
+def _training_charts(trainings: Sequence[Training], *, by_minutes: bool) -> Iterator[dict[str, Any]]:
     """The loss of updates and of validation in one chart, then a chart for each other score."""
     losses = []
     for place, training in enumerate(trainings):
@@ -241,16 +265,28 @@ def _training_charts(trainings: Sequence[Training]) -> Iterator[dict[str, Any]]:
     if any(curve["points"] for curve in losses):
         yield _chart("Loss", losses)
     for metric in dict.fromkeys(metric for training in trainings for metric in training.scores if metric != "loss"):
-        curves = [
-            _curve(visible(training.name, 80), place, training.scores.get(metric, ()))
-            for place, training in enumerate(trainings)
-        ]
-        yield _chart(f"Validation {visible(metric, 80)}", curves)
+        points = [training.scores.get(metric, ()) for training in trainings]
+        yield _chart(f"Validation {visible(metric, 80)}", _curves(trainings, points))
+        if by_minutes:
+            timed = [_against_minutes(training, metric) for training in trainings]
+            label = f"Validation {visible(metric, 80)} against CPU minutes"
+            yield _chart(label, _curves(trainings, timed), across="minutes")
 
 
-def _chart(label: str, curves: list[dict[str, Any]]) -> dict[str, Any]:
+def _curves(trainings: Sequence[Training], points: Sequence[Sequence[Point]]) -> list[dict[str, Any]]:
+    named = enumerate(zip(trainings, points, strict=True))
+    return [_curve(visible(training.name, 80), place, measured) for place, (training, measured) in named]
+
+
+def _against_minutes(training: Training, metric: str) -> list[Point]:
+    """The same points by when they were measured; those of which nobody knows are left out."""
+    points = training.scores.get(metric, ())
+    return [(training.elapsed[step] / 60, value) for step, value in points if step in training.elapsed]
+
+
+def _chart(label: str, curves: list[dict[str, Any]], *, across: str = "updates") -> dict[str, Any]:
     drawn = [curve for curve in curves if curve["points"]]
-    return {"label": label, "across": "updates", "from": 0, "digits": 3, "ticks": None, "series": drawn}
+    return {"label": label, "across": across, "from": 0, "digits": 3, "ticks": None, "series": drawn}
 
 
 def _curve(name: str, place: int, points: Sequence[Point], *, dashed: bool = False) -> dict[str, Any]:

@@ -22,6 +22,7 @@ NOT_A_RUN = f"not a run folder (it has no {CONFIG}); `seq2see train` makes one"
 TAKEN = "already holds a run; go on with it by --resume, or choose another --out"
 
 Schedule = Literal["inverse-sqrt", "cosine", "linear", "plateau", "constant"]
+Clock = Literal["wall", "cpu"]
 StopMetric = Literal["loss", "bleu", "chrf", "exact"]
 
 
@@ -73,6 +74,9 @@ class TrainingConfig(ConfigSection):
     epochs: int = Field(30, ge=1, description="passes over the pairs, if `steps` is not given")
     time_limit: float | None = Field(
         None, gt=0, description="seconds of training, over all sessions; the schedule is fitted to it"
+    )
+    clock: Clock = Field(
+        "wall", description="what seconds are: wall, or cpu, which counts the processor time of this process alone"
     )
     batch_tokens: int = Field(4096, ge=16, description="pieces in a batch, padding included, of the longer side")
     accumulate: int = Field(1, ge=1, description="batches summed up for one update")

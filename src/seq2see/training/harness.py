@@ -13,7 +13,6 @@ What differs between text and voice is a `TaskSetup`: training/run.py, speech/tr
 """
 
 import signal
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +30,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.claim import beginning, claimed
 from seq2see.runs.config import RunConfig, TrainingConfig
 from seq2see.runs.inputs import Input
+from seq2see.training.clock import clock_of
 from seq2see.training.loop import Ended, Task, Trainer
 from seq2see.training.plan import fitted, plan_updates, remember_plan
 from seq2see.training.reporting import RunReporter, memory
@@ -92,7 +92,8 @@ def run_task(
     changed_data   a resumed run goes on although its data has changed or is gone
     plan_only      says what it would do, and trains nothing
     """
-    began = time.monotonic()
+    clock = clock_of(config.training)
+    began = clock()
     device = choose_device(config.training)  # said before anything is written
     with restored_torch(), claimed(out, reporter.message, resume=resume, pairs=setup.pairs):
         with beginning(out, fresh=not resume, pairs=setup.pairs):
@@ -107,7 +108,7 @@ def run_task(
             if resume:
                 _take_up(trainer, out)
             elif (limit := config.training.time_limit) is not None:  # it is for the whole, reading the pairs included
-                trainer.progress = replace(trainer.progress, seconds=min(time.monotonic() - began, limit / 2))
+                trainer.progress = replace(trainer.progress, seconds=min(clock() - began, limit / 2))
             total, threads = _plan(setup, task, config, out, trainer.progress, device, reporter)
             if plan_only:
                 return Ended(trainer.progress, False, "planned")

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import platform
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from seq2see.runs import checkpoint
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
+from seq2see.training.clock import clock_of
 from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
@@ -133,6 +133,7 @@ class Trainer(Generic[Item]):
         self.progress = Progress()
         self.pace = Pace(0)
         self._costs = Costs(0.0)
+        self._clock = clock_of(config)
 
     def resume(self) -> bool:
         """Takes up the newest checkpoint that can be gone on from; False if there is no checkpoint at all."""
@@ -177,11 +178,11 @@ class Trainer(Generic[Item]):
     def _run(self, metrics: "Metrics") -> bool:
         """Updates, validations and checkpoints until the end; True if somebody asked to stop."""
         items = self._items()
-        started, before = time.monotonic(), self.progress.seconds
+        started, before = self._clock(), self.progress.seconds
         ended = started  # what came before the update at hand
         while self.progress.step < self.progress.total and not self.progress.stopped:
             update = self._update(items)
-            now = time.monotonic()
+            now = self._clock()
             self.progress = replace(self.progress, seconds=before + now - started)
             self.reporter.update(update, self.progress)
             metrics.add(update._asdict())
@@ -191,14 +192,14 @@ class Trainer(Generic[Item]):
             stop = None
             if self._due(self.config.validate_every) or out_of_time:  # the last weights are always measured
                 stop = self._validate(metrics)
-                ended = time.monotonic()
+                ended = self._clock()
             if stop is None and out_of_time:
                 stop = f"{_TIME_IS_UP} of {self.config.time_limit:.0f} s is reached"
             self.progress = replace(self.progress, stopped=stop or "")
             asked = self.interrupt.asked()
             if self._due(self.config.save_every) or stop or asked:
                 self.save()
-                ended = time.monotonic()
+                ended = self._clock()
             if asked:
                 return True
         return False
@@ -222,14 +223,14 @@ class Trainer(Generic[Item]):
             self.progress = replace(self.progress, total=self.pace.total(step))
 
     def save(self) -> Path:
-        began = time.monotonic()
+        began = self._clock()
         self.progress = replace(self.progress, machine=machine())
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
         self._check_finite(tensors)
         path = checkpoint.save(
             self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
         )
-        self._costs = self._costs._replace(saving=time.monotonic() - began)
+        self._costs = self._costs._replace(saving=self._clock() - began)
         return path
 
     def _check_finite(self, further: Mapping[str, Tensor] | None = None) -> None:
@@ -253,7 +254,7 @@ class Trainer(Generic[Item]):
 
     def _update(self, items: Iterator[Item]) -> Update:
         """One update of the weights from `accumulate` batches."""
-        began = time.monotonic()
+        began = self._clock()
         step = self.progress.step + 1
         torch.manual_seed(seed_of(self.config.seed, step))
         self.task.model.train()
@@ -276,7 +277,7 @@ class Trainer(Generic[Item]):
         if self.average is not None:
             self.average.update(step)
         self.progress = replace(self.progress, step=step)
-        seconds = time.monotonic() - began
+        seconds = self._clock() - began
         return Update(step, self.progress.epoch, summed / positions, positions, rate, norm, seconds)
 
     def _not_finite(self, step: int, parts: Sequence[Item]) -> str:
@@ -296,7 +297,7 @@ class Trainer(Generic[Item]):
     def _validate(self, metrics: "Metrics") -> str | None:
         """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
         self._check_finite()
-        began = time.monotonic()
+        began = self._clock()
         with self._averaged():
             validation = self.task.validate()
             goodness = validation.goodness(self.config.stop_metric)
@@ -310,7 +311,7 @@ class Trainer(Generic[Item]):
             stale = self.progress.stale + 1
             plateau = self.config.schedule == "plateau" and stale % self.config.plateau_patience == 0
             self.progress = replace(self.progress, stale=stale, plateaus=self.progress.plateaus + plateau)
-        self._costs = self._costs._replace(validation=time.monotonic() - began)
+        self._costs = self._costs._replace(validation=self._clock() - began)
         self.reporter.validation(validation, self.progress, better=better)
         metrics.add(
             {

@@ -2,7 +2,6 @@
 
 import math
 import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import Run
 from seq2see.training import auto
+from seq2see.training.clock import clock_of
 from seq2see.training.harness import Estimate, choose_device, run_task
 from seq2see.training.loop import Ended
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
@@ -95,7 +95,7 @@ class TranslationSetup:
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
         """The pairs that were given as a list, settings from the pairs, tokenizers, config.json."""
-        began = time.monotonic()
+        began = clock_of(config.training)()
         for name, content in self.pairs.items():
             atomic.write_file(out / name, content)
         inputs.remember(out, inputs.describe(inputs.files_of(config.data)))
@@ -134,7 +134,9 @@ class TranslationSetup:
         places = np.arange(len(prepared.train))
         pieces = int(np.maximum(prepared.train.source.lengths(places), prepared.train.target.lengths(places)).sum())
         limit = config.training.time_limit
-        seconds = None if limit is None else max(1.0, self.update_share * (limit - (time.monotonic() - began)))
+        seconds = (
+            None if limit is None else max(1.0, self.update_share * (limit - (clock_of(config.training)() - began)))
+        )
         speeds = Speeds(config, prepared, _thread_counts(config.training, limit or 0.0))
         validation = speeds.validation() if limit is not None else 0.0
         return auto.decide_training(
@@ -334,14 +336,15 @@ def _time_batches(task: TranslationTask, seconds: float) -> float:
     """Forward and backward over the first batches, at least three, without changing anything."""
     task.model.train()
     times: list[float] = []
-    began = time.monotonic()
+    clock = clock_of(task.config)
+    began = clock()
     while True:
         for item in task.batches(0, 0):
-            start = time.monotonic()
+            start = clock()
             task.loss(item, 0).total.backward()
             task.model.zero_grad(set_to_none=True)
-            times.append(time.monotonic() - start)
-            if len(times) >= 3 and time.monotonic() - began >= seconds:
+            times.append(clock() - start)
+            if len(times) >= 3 and clock() - began >= seconds:
                 return sum(times[1:]) / len(times[1:])  # the first one warms up
 
 

@@ -1,6 +1,5 @@
 """The text-to-text task: batches of pairs in, cross-entropy out, validation by loss and by what is really said."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,6 +20,7 @@ from seq2see.look.map.packing import fit, pack
 from seq2see.models import Model, Output
 from seq2see.runs.config import TrainingConfig
 from seq2see.text import Tokenizer
+from seq2see.training.clock import clock_of
 from seq2see.training.loop import Loss, Validation
 from seq2see.training.loss import alignment_loss, cross_entropy
 from seq2see.training.validation_maps import LARGEST
@@ -30,6 +30,7 @@ SAMPLES = 3  # sentences shown at each validation
 _LONGEST_PICTURE = 60  # pieces on a side of the one whose attention is kept
 _DECODE_ROWS = 64
 _PROBED_STEPS = 16  # of a search that is timed
+_SAMPLE_STEPS = 300  # of a search whose result is only shown
 
 
 class TranslationTask:
@@ -97,7 +98,8 @@ class TranslationTask:
         metric = self.config.stop_metric
         places = range(self.valid_pairs) if metric != "loss" else self._sample_places
         sources, references = self._texts(places)
-        outputs = translate(self.model, self.loader.tokenizers, sources, self.device)
+        longest = None if metric != "loss" else _SAMPLE_STEPS
+        outputs = translate(self.model, self.loader.tokenizers, sources, self.device, longest)
         for name in METRICS:
             if metric != "loss" and (name == metric or name == "exact"):
                 scores[name] = score(name, outputs, references)
@@ -117,16 +119,17 @@ class TranslationTask:
         batches = [lengths[start : start + _DECODE_ROWS] for start in range(0, len(lengths), _DECODE_ROWS)]
         places = range(min(_DECODE_ROWS, self.valid_pairs))
         sources, _ = self._texts(places)
-        began = time.monotonic()
+        clock = clock_of(self.config)
+        began = clock()
         self._loss_of(places)
         source, mask = source_batch(self.loader.tokenizers[0], sources)
         source, mask = source.to(self.device), mask.to(self.device)
         memory = self.model.encode(source, mask)
         state = self.model.start(memory)
-        encoded = time.monotonic()
+        encoded = clock()
         limits = search.length_limits(mask).clamp(max=_PROBED_STEPS)
         hypotheses = search.greedy(self.model.step, memory, state, limits)
-        step = (time.monotonic() - encoded) / max(1, *(len(hypothesis.token_scores) for hypothesis in hypotheses))
+        step = (clock() - encoded) / max(1, *(len(hypothesis.token_scores) for hypothesis in hypotheses))
         return len(batches) * (encoded - began) + step * sum(int(batch[-1]) + 1 for batch in batches)
 
     @cached_property
@@ -204,9 +207,13 @@ def _some_words(batch: Batch, share: float) -> Tensor:
 
 
 def translate(
-    model: Model[Any, Any], tokenizers: tuple[Tokenizer, Tokenizer], texts: Sequence[str], device: torch.device
+    model: Model[Any, Any],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    texts: Sequence[str],
+    device: torch.device,
+    longest: int | None = None,
 ) -> list[str]:
-    """Greedy, in batches of like length, in the order given."""
+    """Greedy, in batches of like length, in the order given; of each at most `longest` pieces."""
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     outputs = [""] * len(texts)
     for start in range(0, len(order), _DECODE_ROWS):
@@ -214,7 +221,10 @@ def translate(
         source, mask = source_batch(tokenizers[0], [texts[place] for place in places])
         source, mask = source.to(device), mask.to(device)
         memory = model.encode(source, mask)
-        hypotheses = search.greedy(model.step, memory, model.start(memory), search.length_limits(mask))
+        limits = search.length_limits(mask)
+        if longest is not None:
+            limits = limits.clamp(max=longest)
+        hypotheses = search.greedy(model.step, memory, model.start(memory), limits)
         for place, hypothesis in zip(places, hypotheses, strict=True):
             outputs[place] = tokenizers[1].decode(hypothesis.tokens)
     return outputs

@@ -1,4 +1,4 @@
-// The report of `compare` and `demo`: whatever sections there is data for.
+// The report of `compare`, `demo` and `study`: whatever sections there is data for.
 import { Chart } from "./chart.js";
 import { make } from "./dom.js";
 import { Explorer } from "./explorer.js";
@@ -24,6 +24,7 @@ function texts(lines) {
 const sections = {
   scores: ["Scores", ({ verdicts, ...rest }) => [...verdicts.map((line) => make("p", { class: "verdict" }, line)), table(rest)]],
   lengths: ["Quality by length", ({ chart, ...rest }) => [make("p", { class: "note" }, rest.title), new Chart(chart).element, folded("As a table", table(rest))]],
+  tables: ["Tables", (tables) => tables.flatMap(({ title, notes, ...rest }) => [make("h3", {}, title), table(rest), ...notes.map((line) => make("p", { class: "note" }, line))])],
   training: ["Training", (charts) => [make("div", { class: "charts" }, ...charts.map((chart) => make("div", {}, make("h3", {}, chart.label), new Chart(chart).element)))]],
   examples: ["What it looked at", (examples) => [data.note ? make("p", { class: "note" }, data.note) : null, new Explorer(examples).element]],
   sentences: ["Sentences they differ in", (groups) => groups.flatMap(({ title, items }) => [make("h3", { dir: "auto" }, title), ...items.map(texts)])],
