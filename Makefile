@@ -40,7 +40,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 # Everything that the package, its tests and its benchmarks use, on top of that and in the same environment.
 $(VENV)/.installed: $(VENV)/.core
-	$(PIP) -e '.[plot,fast,hf,speech,tensorboard,serve,metrics,dev]'
+	$(PIP) -e '.[plot,fast,hf,speech,tensorboard,serve,metrics,scale,dev]'
 	touch $@
 
 clean:

@@ -56,6 +56,14 @@ def shortened(words: list[str]) -> list[str]:
     return words
 
 
+STUDY = """
+title = "One cell"
+baseline = "tiny"
+budget = { updates = 3 }
+base.data = { train = ["builtin:copy,count=100"] }
+axes.size.tiny = { model = { family = "rnn", size = "tiny" } }
+"""
+
 # Stands in front of the real command.
 WRAPPER = """#!{python}
 import sys
@@ -102,6 +110,7 @@ def make_place(folder: Path) -> Path:
     (folder / "glossary.tsv").write_text("학생\tstudent\n\t!teacher\n", encoding="utf-8")
     catalogue = 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "나는 %s"\nmsgstr ""\n'
     (folder / "app.po").write_text(catalogue, encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     return folder
 
 
@@ -152,6 +161,7 @@ def test_both_readmes_have_the_same_commands() -> None:
         "translate",
         "evaluate",
         "compare",
+        "study",
         "look",
         "explain",
         "learn",
