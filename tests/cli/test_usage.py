@@ -22,10 +22,10 @@ from folders import SOURCES, TARGETS, make_run
 
 ROOT = Path(__file__).parents[2]
 VERBS = {str(command.name): command.callback for command in app.registered_commands}
-# Take minutes, need espeak-ng, or go on until they are stopped; tests/house and tests/serve run most of them.
+# Take minutes, need espeak-ng, or go on until they are stopped; tests/house, tests/serve and tests/study run most of them.
 PARSED_ONLY = (
     *("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume"),
-    *("learn --evidence", "seq2see import", "seq2see export"),
+    *("learn --evidence", "seq2see import", "seq2see export", "seq2see study"),
     "seq2see serve",
 )
 SHORT = ["--set", "training.steps=1", "--set", "training.threads=1"]

@@ -102,11 +102,10 @@ def test_a_full_report_has_every_section(browser: Browser, tmp_path: Path, compa
         "With and without",
         "Two models of equal size.",
         replace(comparison, command="seq2see compare a b pairs"),
-        (),
-        (training, replace(training, name="runs/rnn")),
-        (example(),),
-        2,
-        environment("seq2see demo --seed 7", 7),
+        trainings=(training, replace(training, name="runs/rnn")),
+        examples=(example(),),
+        sentences=2,
+        environment=environment("seq2see demo --seed 7", 7),
     )
     with opened(browser, written(tmp_path, report(whole))) as watched:
         assert sections(watched) == [
@@ -229,11 +228,10 @@ def test_names_and_sentences_that_look_like_code_stay_texts(
         everything,
         everything,
         bad,
-        (),
-        trainings,
-        (example(everything),),
-        99,
-        tuple(zip(SCRIPTS, SCRIPTS, strict=True)),
+        trainings=trainings,
+        examples=(example(everything),),
+        sentences=99,
+        environment=tuple(zip(SCRIPTS, SCRIPTS, strict=True)),
     )
     with opened(browser, written(tmp_path, report(given))) as watched:
         assert len(sections(watched)) == 6

@@ -17,6 +17,8 @@ from fuzzing.target import SPECIALS, Content, Files, Special, Target
 
 HEAVY = 100
 """Of so many seeds the last gets an input of megabytes: a long line, deep nesting, a .gz that unpacks to a lot."""
+LIGHT = 7
+"""Of so many seeds the last gets an input with one byte changed."""
 
 LARGEST = 1 << 18  # bytes of an input that is not heavy
 _COUNTS = (1, 1, 1, 1, 2, 2, 3, 6)
@@ -60,24 +62,32 @@ def make_input(target: Target, seeds: Sequence[Files], seed: int) -> Files:
     original = seeds[random.randrange(len(seeds))]
     names = [name for name in original if name not in target.frozen]
     files: dict[str, Content] = dict(original)
-    heavy = is_heavy(seed)
-    for name in random.sample(names, 1 if heavy or random.random() < 0.8 else random.randint(1, len(names))):
+    heavy, light = is_heavy(seed), is_light(seed)
+    for name in random.sample(names, 1 if heavy or light or random.random() < 0.8 else random.randint(1, len(names))):
         content = original[name]
         others = [other[name] for other in seeds if name in other]
         assert isinstance(content, bytes)
-        if target.specials and random.random() < 0.05:
+        if light:
+            place = random.randrange(max(1, len(content)))
+            files[name] = content[:place] + bytes([random.choice(content or b"0")]) + content[place + 1 :]
+        elif target.specials and random.random() < 0.05:
             files[name] = Special(random.choice(SPECIALS))
         else:
             files[name] = mutated(
                 name, content, random, target.tokens, [o for o in others if isinstance(o, bytes)], heavy
             )
-    if target.refit and random.random() < 0.8:
+    if target.refit and (light or random.random() < 0.8):
         files = refitted(original, files)
     return {name: content for name, content in files.items() if content != Special("missing")}
 
 
 def is_heavy(seed: int) -> bool:
     return seed % HEAVY == HEAVY - 1
+
+
+def is_light(seed: int) -> bool:
+    """One byte of one file is another one: some of these get through, whatever the format."""
+    return seed % LIGHT == LIGHT - 1
 
 
 def mutated(
