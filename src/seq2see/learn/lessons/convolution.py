@@ -171,7 +171,7 @@ def _field(rows: list[list[float]], kernel: int, reach: int) -> Section:
         "seen": seen(rows[-1]),
         "formula": 1 + layers * (kernel - 1),
         "far": FAR,
-        "needed": -(-FAR // (kernel // 2)),
+        "needed": -(-FAR // (kernel - 1)),
         "middle": rows[-1][reach],
     }
     return Section(
