@@ -1,8 +1,8 @@
 """The lesson *style*: attention over style tokens. The query is a recording; the weights are its style.
 
 Without a voice of one's own (`--set run=...`) only the part that hears styles is trained, on recordings that espeak-ng
-makes: reference encoder, tokens and attention of the voice, with the voice's own loss for them. What the weights know is
-measured on recordings of other texts, which training has not heard.
+makes: reference encoder, tokens and attention of the voice, with the voice's own loss for them. What the weights know
+is measured on recordings of other texts, which training has not heard.
 """
 
 import tempfile
@@ -201,7 +201,7 @@ def weights_of(style: Style, heard: Sequence[Recording]) -> Tensor:
 
 
 def read_off(style: Style, heard: Sequence[Recording]) -> dict[str, tuple[float, float]]:
-    """By label: how often it is read off the weights rightly, and by guessing; a text is read by a map fitted to others."""
+    """By label: the share that is read right, and by guessing; each text by a map that was fitted to the others."""
     weights = weights_of(style, heard).flatten(1).double().numpy()
     texts, labels = [recording.text for recording in heard], [recording.labels for recording in heard]
     return {read.label: (read.right, read.commonest) for read in read_styles(weights, texts, labels)}

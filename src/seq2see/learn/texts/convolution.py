@@ -41,8 +41,8 @@ FIELD = Wording(
     "Which words does one position of the encoder know after 1, 2, ... layers? We ask the model itself: the "
     "gradient of the middle position with respect to each word. A word with gradient 0, a dot below, has not been "
     "seen; the higher the bar, the more the position depends on the word. A line for each number of layers:",
-    "층을 1개, 2개, ... 쌓으면 인코더(encoder)의 한 자리는 어느 단어까지 압니까? 모델에 직접 묻습니다. 가운데 자리를 각 "
-    "단어로 미분한 기울기를 보면, 기울기가 0인 단어(아래의 점)는 본 적이 없는 것입니다. 막대가 높을수록 그 단어의 "
+    "층을 1개, 2개, ... 쌓으면 인코더(encoder)의 한 자리는 어느 단어까지 압니까? 모델에 직접 묻습니다. 가운데 자리를 "
+    "각 단어로 미분한 기울기를 보면, 기울기가 0인 단어(아래의 점)는 본 적이 없는 것입니다. 막대가 높을수록 그 단어의 "
     "영향이 큽니다. 층의 수마다 한 줄씩 그렸습니다.",
 )
 FIELD_NAME = Wording("layers", "층")

@@ -24,8 +24,8 @@ PRODUCT = Wording(
 PRODUCT_READ = Wording(
     "{best} gets the highest score, {best_score:g}; {worst} gets the lowest, {worst_score:g}. A positive product means "
     "that both point to the same side, a negative one that the angle between them is larger than 90 degrees.",
-    "점수가 가장 높은 것은 {best}의 {best_score:g}이고, 가장 낮은 것은 {worst}의 {worst_score:g}입니다. 내적이 양수이면 "
-    "두 벡터가 같은 쪽을 향하고, 음수이면 사잇각이 90도보다 큽니다.",
+    "점수가 가장 높은 것은 {best}의 {best_score:g}이고, 가장 낮은 것은 {worst}의 {worst_score:g}입니다. 내적이 "
+    "양수이면 두 벡터가 같은 쪽을 향하고, 음수이면 사잇각이 90도보다 큽니다.",
 )
 PLANE = Wording("second number", "둘째 숫자")
 ACROSS = Wording("first number", "첫째 숫자")
@@ -70,8 +70,8 @@ MIXTURE_TITLE = Wording("Weights make a mixture", "가중치로 섞기")
 MIXTURE = Wording(
     "Each key has a value: the content that is read. The weights say how much of each value goes into the mixture. "
     "This is a look-up that is not all or nothing, so that a gradient can flow through it.",
-    "키마다 실제로 읽어 갈 내용인 밸류(value)가 있습니다. 가중치(weight)만큼씩 밸류를 섞습니다. 하나만 고르는 것이 아니라 "
-    "비율대로 섞어 읽으므로 기울기(gradient)가 흐를 수 있습니다.",
+    "키마다 실제로 읽어 갈 내용인 밸류(value)가 있습니다. 가중치(weight)만큼씩 밸류를 섞습니다. 하나만 고르는 것이 "
+    "아니라 비율대로 섞어 읽으므로 기울기(gradient)가 흐를 수 있습니다.",
 )
 MIXTURE_ROW = Wording("mixture", "섞은 결과")
 SHARPNESS = Wording(

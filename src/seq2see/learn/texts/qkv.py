@@ -30,8 +30,8 @@ PROJECTIONS = Wording(
     "Every word plays three parts. As a query it asks: what do I need? As a key it tells others what can be found "
     "here. As a value it is what they read. Three learned matrices make the three out of X:",
     "모든 단어는 세 가지 역할을 합니다. 쿼리(query)일 때는 '나에게 무엇이 필요한가'를 묻고, 키(key)일 때는 '여기에서 "
-    "무엇을 찾을 수 있는가'를 알리며, 밸류(value)일 때는 다른 단어가 실제로 읽어 가는 내용이 됩니다. 학습으로 얻은 세 행렬이 X에서 이 "
-    "셋을 만듭니다.",
+    "무엇을 찾을 수 있는가'를 알리며, 밸류(value)일 때는 다른 단어가 실제로 읽어 가는 내용이 됩니다. 학습으로 얻은 세 "
+    "행렬이 X에서 이 셋을 만듭니다.",
 )
 PROJECTED = Wording(
     "Multiplied, they give a query, a key and a value for every word:",
@@ -100,8 +100,8 @@ MASKED = Wording(
     "self-attention)입니다.",
 )
 AFTER_MASKED = Wording(
-    "The first word, '{first}', has only itself to look at: its weight is {only:.2f}. The last row is as it was, because "
-    "no word follows the last one.",
+    "The first word, '{first}', has only itself to look at: its weight is {only:.2f}. The last row is as it was, "
+    "because no word follows the last one.",
     "첫 단어 '{first}'에게는 볼 수 있는 것이 자기 자신뿐이므로 가중치가 {only:.2f}입니다. 마지막 단어 뒤에는 "
     "아무것도 없으므로 마지막 행은 가리기 전과 같습니다.",
 )

@@ -43,8 +43,8 @@ READ = Wording(
 WINNER = Wording("{name}: {key}", "{name}: {key}")
 BLIND_TITLE = Wording("One of them does not look", "보지 않는 점수")
 BLIND = Wording(
-    "Now the keys change places: the last comes first. The weights of every score that looks at keys move with them. *location* "
-    "gives each place the weight it had before: it knows where to look, not at what.",
+    "Now the keys change places: the last comes first. The weights of every score that looks at keys move with them. "
+    "*location* gives each place the weight it had before: it knows where to look, not at what.",
     "이제 키의 자리를 바꾸어 마지막 키를 맨 앞으로 보냅니다. 키를 보는 점수는 모두 키를 따라 움직입니다. "
     "*location*은 각 자리에 전과 같은 가중치를 둡니다. 무엇을 볼지가 아니라 어디를 볼지만 알기 때문입니다.",
 )
@@ -72,10 +72,10 @@ VARIANCE_READ = Wording(
     "formula of *general* has {general:.3f} there, *additive* {additive:.3f}, *cosine* {cosine:.4f}. So our models "
     "divide *general* by sqrt(d) as well, and multiply *cosine* by a learned number. (In a trained model the numbers "
     "are neither independent nor of variance 1; the argument is about how training begins.)",
-    "d = {width}에서 내적의 분산은 {dot:.1f}이고, sqrt(d)로 나누면 {scaled:.3f}입니다. 공식 그대로 계산하면 *general*이 "
-    "{general:.3f}, *additive*가 {additive:.3f}, *cosine*이 {cosine:.4f}입니다. 그래서 우리 모델은 *general*도 "
-    "sqrt(d)로 나누고, *cosine*에는 학습되는 수를 곱합니다. (학습된 모델의 숫자들은 서로 독립도 아니고 분산이 1도 "
-    "아닙니다. 이 논증은 학습이 어떻게 시작되는지에 대한 것입니다.)",
+    "d = {width}에서 내적의 분산은 {dot:.1f}이고, sqrt(d)로 나누면 {scaled:.3f}입니다. 공식 그대로 계산하면 "
+    "*general*이 {general:.3f}, *additive*가 {additive:.3f}, *cosine*이 {cosine:.4f}입니다. 그래서 우리 모델은 "
+    "*general*도 sqrt(d)로 나누고, *cosine*에는 학습되는 수를 곱합니다. (학습된 모델의 숫자들은 서로 독립도 아니고 "
+    "분산이 1도 아닙니다. 이 논증은 학습이 어떻게 시작되는지에 대한 것입니다.)",
 )
 
 SATURATED_TITLE = Wording("What large scores do to the softmax", "큰 점수가 소프트맥스에 하는 일")

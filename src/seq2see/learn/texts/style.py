@@ -100,10 +100,10 @@ GIVEN_HEAR = Wording("Each token at weight 1, to be heard:", "토큰마다 가�
 SOUND = Wording("token {token} at 1", "토큰 {token} = 1")
 
 ANSWER = Wording(
-    "By attention over {tokens} tokens. On texts that training has not heard, voice is read off the weights rightly in "
-    "{voice:.0%}, speed in {speed:.0%} and pitch in {pitch:.0%} of the recordings; speed in {other:.0%} where the words "
-    "are new too. One chooses by setting weights: turning up one token changes the predicted length by {shorter:+.2f} "
-    "to {longer:+.2f}.",
+    "By attention over {tokens} tokens. On texts that training has not heard, voice is read off the weights rightly "
+    "in {voice:.0%}, speed in {speed:.0%} and pitch in {pitch:.0%} of the recordings; speed in {other:.0%} where the "
+    "words are new too. One chooses by setting weights: turning up one token changes the predicted length by "
+    "{shorter:+.2f} to {longer:+.2f}.",
     "토큰 {tokens}개에 대한 어텐션으로 배웁니다. 학습할 때 듣지 않은 글에서 목소리를 {voice:.0%}, 빠르기를 "
     "{speed:.0%}, 높이를 {pitch:.0%} 맞게 읽을 수 있고, 단어까지 새로우면 빠르기는 {other:.0%}입니다. 고르는 일은 "
     "가중치를 정하는 것입니다. 토큰 하나를 올리면 예측되는 길이가 {shorter:+.2f}에서 {longer:+.2f}까지 달라집니다.",
