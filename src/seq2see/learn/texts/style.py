@@ -10,8 +10,8 @@ SUMMARY = Wording(
 QUESTION = Wording(
     "The same sentence can be said high or low, fast or slowly. Nobody labels recordings with such things. How can "
     "a voice learn styles from sound alone, and how can one choose among them afterwards?",
-    "같은 문장도 높게 또는 낮게, 빠르게 또는 느리게 말할 수 있습니다. 녹음에 그런 표시를 해 두는 사람은 없습니다. "
-    "목소리는 어떻게 소리만 듣고 스타일(style)을 배우며, 나중에 어떻게 그 가운데 고를 수 있습니까?",
+    "같은 문장도 높게 또는 낮게, 빠르게 또는 느리게 말할 수 있습니다. 녹음에 그런 라벨(label)을 붙여 두는 사람은 "
+    "없습니다. 목소리는 어떻게 소리만 듣고 스타일(style)을 배우며, 나중에 어떻게 그 가운데 고를 수 있습니까?",
 )
 
 ASKING_TITLE = Wording("The query is a recording", "쿼리는 녹음입니다")
@@ -21,7 +21,7 @@ ASKING = Wording(
     "heads, when espeak-ng says `{text}` in several manners (voice, pitch/speed):",
     "작은 신경망이 녹음을 벡터 하나로 요약하며, 이것이 쿼리(query)입니다. 학습되는 벡터 {tokens}개, 곧 "
     "토큰(token)이 키(key)이자 밸류(value)입니다. 어텐션(attention)이 토큰을 섞은 것이 스타일입니다. espeak-ng가 "
-    "`{text}`를 여러 방식으로 말할 때(목소리, 높이/빠르기) 헤드(head) {heads}개 가운데 첫째에서 토큰이 받는 "
+    "같은 글(`{text}`)을 여러 방식으로 말할 때(목소리, 높이/빠르기) 헤드(head) {heads}개 가운데 첫째에서 토큰이 받는 "
     "가중치(weight)는 다음과 같습니다.",
 )
 RECORDING = Wording("recording", "녹음")
@@ -41,7 +41,7 @@ READ = Wording(
     "for the first time:",
     "목소리, 높이, 빠르기를 가중치에서 선형 사상(linear map)으로 읽어 낼 수 있습니까? 맞게 읽은 비율을 세 묶음에서 "
     "재었습니다. 학습에 쓴 녹음 {heard}개, 같은 단어로 된 다른 글의 녹음 {unheard}개, 다른 단어로 된 글의 녹음 "
-    "{other_words}개입니다. 글마다 그 묶음의 다른 글들에 맞춘 선형 사상으로 읽으며, 라벨(label)은 여기서 처음 씁니다.",
+    "{other_words}개입니다. 글마다 그 묶음의 다른 글들에 맞춘 선형 사상으로 읽으며, 라벨은 여기서 처음 씁니다.",
 )
 COLUMN_LABEL = Wording("label", "라벨")
 COLUMN_GUESS = Wording("guessing", "찍을 때")
@@ -88,8 +88,8 @@ GIVEN_TITLE = Wording("The voice that was given", "주어진 목소리로")
 GIVEN = Wording(
     "`{run}` says `{text}` with the weight of each token at 0, 0.5 and 1 in every head, and the sound is measured: "
     "pitch in Hz (nothing where it is not voiced), and speed against that at weight 0:",
-    "`{run}`에게 토큰마다 모든 헤드의 가중치를 0, 0.5, 1로 하여 `{text}`를 말하게 하고 소리를 재었습니다. 높이는 "
-    "Hz이고(유성음이 아니면 비움), 빠르기는 가중치 0일 때에 대한 배수입니다.",
+    "`{run}`에게 토큰마다 모든 헤드의 가중치를 0, 0.5, 1로 하여 같은 글(`{text}`)을 말하게 하고 소리를 재었습니다. "
+    "높이는 Hz이고(유성음이 아니면 비움), 빠르기는 가중치 0일 때에 대한 배수입니다.",
 )
 COLUMN_TOKEN = Wording("token", "토큰")
 COLUMN_FROM = Wording("pitch at 0", "0일 때 높이")

@@ -49,7 +49,7 @@ function table({ columns, rows }) {
 function player([name, wav]) {
   const bytes = Uint8Array.from(atob(wav), (letter) => letter.charCodeAt(0));
   const src = URL.createObjectURL(new Blob([bytes], { type: "audio/wav" }));
-  return make("figure", {}, make("figcaption", {}, name), make("audio", { controls: true, src, "aria-label": name }));
+  return make("figure", {}, make("figcaption", {}, name), make("audio", { controls: true, preload: "none", src, "aria-label": name }));
 }
 
 const blocks = {
