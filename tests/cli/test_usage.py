@@ -22,7 +22,7 @@ from folders import SOURCES, TARGETS, make_run
 
 ROOT = Path(__file__).parents[2]
 VERBS = {str(command.name): command.callback for command in app.registered_commands}
-# Take minutes, need espeak-ng, or go on until they are stopped; tests/house, tests/serve and tests/study run most of them.
+# Take minutes, need espeak-ng, or go on until stopped; tests/house, tests/serve and tests/study run most of them.
 PARSED_ONLY = (
     *("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume"),
     *("learn --evidence", "seq2see import", "seq2see export", "seq2see study"),
