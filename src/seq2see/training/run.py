@@ -21,10 +21,11 @@ from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, re
 from seq2see.runs.folder import Run
 from seq2see.training import auto
 from seq2see.training.clock import clock_of
-from seq2see.training.harness import Estimate, choose_device, run_task
-from seq2see.training.loop import Ended
+from seq2see.training.group import Follow, Group
+from seq2see.training.harness import Estimate, Stop, choose_device, restored_torch, run_task
+from seq2see.training.loop import Ended, Trainer
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
-from seq2see.training.reporting import RunReporter
+from seq2see.training.reporting import RunReporter, SilentReporter
 from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
@@ -88,6 +89,10 @@ class TranslationSetup:
 
     listed = folder.LISTED
     update_share = 0.9
+
+    @property
+    def follow(self) -> Follow:
+        return follow_run
 
     def __init__(self, reporter: RunReporter, pairs: Mapping[str, bytes]) -> None:
         self.reporter = reporter
@@ -161,6 +166,25 @@ class TranslationSetup:
         return Estimate(most, per_epoch, seconds * config.accumulate, threads)
 
     def settle(self, task: TranslationTask, total: int) -> None: ...
+
+
+def follow_run(out: Path, group: Group) -> None:
+    """What every process but the first does: it reads what the first has written, and makes the same updates."""
+    if not (out / folder.CONFIG).exists():
+        raise RunError(f"{out}: no such run here; all machines that train together have to see it at the same place")
+    config = folder.training_config(out)
+    config = inputs.located(config, out)
+    silent = SilentReporter()
+    known = inputs.read(out)
+    prepared = prepare(config, out, known.files if known is not None else (), silent.message, silent.counting)
+    with restored_torch():
+        model = _model(config, has_checkpoint=True)  # its weights are sent
+        device = choose_device(config.training)
+        torch.set_num_threads(config.training.threads or 1)
+        task = _task(config, model, prepared, device, rank=group.rank)
+        trainer = Trainer[Any](task, config.training, out, silent, Stop())
+        trainer.join(group)
+        trainer.follow()
 
 
 def _check_sides(seen: Profile) -> None:
@@ -286,13 +310,17 @@ def _nameless(path: str) -> str:
     return ""
 
 
-def _task(config: RunConfig, model: Model[Any, Any], prepared: PreparedData, device: torch.device) -> TranslationTask:
+def _task(
+    config: RunConfig, model: Model[Any, Any], prepared: PreparedData, device: torch.device, *, rank: int = 0
+) -> TranslationTask:
     order = Order(prepared.train, seed=config.training.seed, batch_tokens=config.training.batch_tokens)
     loader = Loader(
         order,
         prepared.tokenizers,
         dropout=tuple(side.dropout for side in config.tokenizer.sides),
         with_links=config.training.guided_alignment > 0,
+        rank=rank,
+        processes=config.training.processes,
     )
     return TranslationTask(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)
 
@@ -316,6 +344,8 @@ def _thread_counts(config: TrainingConfig, seconds: float) -> list[int]:
     """
     if config.threads is not None:
         return [config.threads]
+    if config.processes > 1:
+        return [1]
     cores = os.cpu_count() or 1
     return sorted({1, max(1, cores // 2), cores}) if seconds > _WORTH_PROBING else [1]
 
