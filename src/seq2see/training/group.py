@@ -136,7 +136,9 @@ class LocalGroup:
 
     def restart(self, problem: LostProcessError) -> Group:
         """After a process was lost. Raises `problem` again where that happens too often."""
-        lost = [f"process {process.name[-1]}" for process in self._others if process.exitcode is not None]
+        for process in self._others:
+            process.join(0.2)  # one that was killed is gone in a moment
+        lost = [f"process {rank}" for rank, process in enumerate(self._others, 1) if process.exitcode is not None]
         self._end()
         if self._started > _RESTARTS:
             raise TrainingError(f"{problem}, for the {self._started}th time; what was saved goes on with --resume")

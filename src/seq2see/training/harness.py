@@ -127,9 +127,7 @@ def run_task(
         return ended
 
 
-def _train(
-    setup: TaskSetup[TaskType], trainer: Trainer[Any], config: TrainingConfig, out: Path, total: int
-) -> Ended:
+def _train(setup: TaskSetup[TaskType], trainer: Trainer[Any], config: TrainingConfig, out: Path, total: int) -> Ended:
     """In this process alone, or as the first of several."""
     if config.processes == 1:
         return trainer.train(total)

@@ -313,7 +313,7 @@ class Trainer(Generic[Item]):
         return summed, positions
 
     def _together(self, parts: Sequence[Item], coming: Announcement) -> tuple[float, int]:
-        """The same, of the first process of a group; where another is lost, once more with those that take its place."""
+        """The same, of the first process of a group; where another is lost, once more with those in its place."""
         assert self._group is not None
         while True:
             try:

@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from seq2see.data.order import Order
 from seq2see.data.profile import Profile, profile
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config
+from seq2see.processes import cores as usable_cores
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
@@ -67,6 +70,7 @@ def train_run(
     pairs: Mapping[str, bytes] | None = None,
     changed_data: bool = False,
     plan_only: bool = False,
+    may_start_processes: bool = False,
 ) -> Ended:
     """Trains a model of text into `out`. With `resume` its own config goes, changed only in what `config` says of
     training.
@@ -75,12 +79,13 @@ def train_run(
     pairs          data files that are not on the disk yet, by name: they are kept in the run folder
     changed_data   a resumed run goes on although its data has changed or is gone
     plan_only      says what it would do, and trains nothing
+    may_start_processes   the rules may choose to train in several: a script that is no module of its own must not
     """
     if base is not None and resume:
         raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
     if base is not None:
         config = config.model_copy(update={"base": _describe_base(base)})
-    setup = TranslationSetup(reporter, pairs or {})
+    setup = TranslationSetup(reporter, pairs or {}, may_start_processes=may_start_processes)
     return run_task(setup, config, out, reporter, resume=resume, changed_data=changed_data, plan_only=plan_only)
 
 
@@ -94,9 +99,10 @@ class TranslationSetup:
     def follow(self) -> Follow:
         return follow_run
 
-    def __init__(self, reporter: RunReporter, pairs: Mapping[str, bytes]) -> None:
+    def __init__(self, reporter: RunReporter, pairs: Mapping[str, bytes], *, may_start_processes: bool = False) -> None:
         self.reporter = reporter
         self.pairs = pairs
+        self.may_start_processes = may_start_processes
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
         """The pairs that were given as a list, settings from the pairs, tokenizers, config.json."""
@@ -142,6 +148,9 @@ class TranslationSetup:
         seconds = (
             None if limit is None else max(1.0, self.update_share * (limit - (clock_of(config.training)() - began)))
         )
+        if self.may_start_processes and auto.may_train_together(config, seen):
+            free = probe_cores(Speeds(config, prepared, [1]).task("tiny", auto.USUAL_BATCH))
+            config = self._reported(auto.apply(config, [auto.choose_processes(free)]))
         speeds = Speeds(config, prepared, _thread_counts(config.training, limit or 0.0))
         validation = speeds.validation() if limit is not None else 0.0
         return auto.decide_training(
@@ -208,15 +217,15 @@ class Speeds:
 
     def __call__(self, size: str, batch: int) -> float:
         if (size, batch) not in self._measured:
-            _, seconds = _fastest_threads(self._task(size, batch), self.threads)
+            _, seconds = _fastest_threads(self.task(size, batch), self.threads)
             self._measured[size, batch] = batch / seconds
         return self._measured[size, batch]
 
     def validation(self) -> float:
         """Seconds of a validation by a tiny model."""
-        return self._task("tiny", auto.USUAL_BATCH).validation_seconds()
+        return self.task("tiny", auto.USUAL_BATCH).validation_seconds()
 
-    def _task(self, size: str, batch: int) -> TranslationTask:
+    def task(self, size: str, batch: int) -> TranslationTask:
         source, target = (tokenizer.size for tokenizer in self.prepared.tokenizers)
         if self.config.base is not None:
             chosen = load_config(folder.read_run_config(Path(self.config.base.run)).model)
@@ -360,6 +369,23 @@ def _fastest_threads(task: TranslationTask, counts: Sequence[int]) -> tuple[int,
             best, seconds = threads, measured
     torch.set_num_threads(best)
     return best, seconds
+
+
+def probe_cores(task: TranslationTask) -> float:
+    """How many cores are to spare: batches are timed alone, and while every other core has something to do."""
+    cores = usable_cores()
+    if cores == 1 or task.device.type != "cpu":
+        return 1.0
+    torch.set_num_threads(1)
+    alone = _time_batches(task, _PROBE_SECONDS / 2)
+    busy = [subprocess.Popen([sys.executable, "-Sc", "while True: pass"]) for _ in range(cores - 1)]
+    try:
+        among_others = _time_batches(task, _PROBE_SECONDS / 2)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    return cores * min(1.0, alone / among_others)
 
 
 def _time_batches(task: TranslationTask, seconds: float) -> float:
