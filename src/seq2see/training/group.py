@@ -208,11 +208,27 @@ class LaunchedGroup:
         self._seconds = seconds
 
     def __enter__(self) -> Group:
-        distributed.init_process_group("gloo", timeout=_PATIENT)
-        return Group(self.launched.rank, self.size, self._seconds)
+        rank, size = self.launched.rank, self.size
+        try:
+            distributed.init_process_group("gloo", store=self._store(), timeout=_PATIENT, world_size=size, rank=rank)
+        except RuntimeError as error:
+            raise LostProcessError(f"process {rank} of {size} cannot reach the others ({_first_line(error)})") from None
+        return Group(rank, size, self._seconds)
+
+    def _store(self) -> distributed.Store:
+        """Where they find each other: under a name of its own after every restart, for the addresses of processes that
+        are gone stay in torchrun's store, and gloo would go on calling them."""
+        place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        is_first = self.launched.rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
+        store = distributed.TCPStore(*place, self.size, is_first, _PATIENT, wait_for_workers=False)
+        return distributed.PrefixStore(f"seq2see-{self.launched.restarts}", store)
 
     def __exit__(self, *problem: object) -> None:
         _leave()
 
     def restart(self, problem: LostProcessError) -> Group:
         raise problem
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
