@@ -11,10 +11,12 @@ save and to stop. Before each update it announces which one it is, and the other
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -178,6 +180,33 @@ def _leave() -> None:
     if distributed.is_initialized():
         with suppress(RuntimeError):
             distributed.destroy_process_group()
+
+
+def time_all_reduce(numbers: int, size: int, repeats: int = 10) -> float:
+    """Seconds in which so many processes of this machine sum so many numbers."""
+    with TemporaryDirectory(prefix="seq2see-group-") as folder:
+        context = get_context("spawn")
+        pipe, theirs = context.Pipe(duplex=False)
+        work = (f"{folder}/store", size, numbers, repeats, theirs)
+        processes = [context.Process(target=_reduce, args=(rank, *work), daemon=True) for rank in range(size)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        return float(pipe.recv())
+
+
+def _reduce(rank: int, meeting: str, size: int, numbers: int, repeats: int, pipe: Connection) -> None:
+    torch.set_num_threads(1)
+    group = _join(meeting, rank, size, TIMEOUT)
+    values = torch.zeros(numbers)
+    group.add_up(values)  # the first one opens connections
+    began = time.monotonic()
+    for _ in range(repeats):
+        group.add_up(values)
+    if rank == 0:
+        pipe.send((time.monotonic() - began) / repeats)
+    _leave()
 
 
 # ----- under torchrun
