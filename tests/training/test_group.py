@@ -139,7 +139,7 @@ def test_another_number_of_processes_is_said(together: Path) -> None:
 
 
 def test_one_that_is_lost_again_and_again_ends_it(tmp_path: Path) -> None:
-    def follow(out: Path, joined: group.Group) -> None: ...
+    def follow(out: Path, joined: group.ProcessGroup) -> None: ...
 
     started = group.LocalGroup(tmp_path, 2, follow, lambda line: None)
     started._started = 4

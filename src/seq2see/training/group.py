@@ -48,7 +48,7 @@ class LostProcessError(TrainingError):
     """Another process of the group has ended, or does not answer."""
 
 
-class Group:
+class ProcessGroup:
     """This process among those that train together."""
 
     def __init__(self, rank: int, size: int, seconds: float) -> None:
@@ -94,7 +94,7 @@ class Group:
             raise LostProcessError(f"a process of the {self.size} that train together {what}") from None
 
 
-Follow = Callable[[Path, Group], None]
+Follow = Callable[[Path, ProcessGroup], None]
 """What the other processes do, in a run folder whose config.json is written."""
 
 
@@ -114,13 +114,13 @@ class LocalGroup:
         self._others: list[BaseProcess] = []
         self._meeting: TemporaryDirectory[str] | None = None
 
-    def __enter__(self) -> Group:
+    def __enter__(self) -> ProcessGroup:
         return self.start()
 
     def __exit__(self, *problem: object) -> None:
         self._end()
 
-    def start(self) -> Group:
+    def start(self) -> ProcessGroup:
         """The group, with processes of its own."""
         if distributed.is_initialized():
             raise TrainingError("torch.distributed is in use in this process; train with processes=1")
@@ -136,7 +136,7 @@ class LocalGroup:
             self._others.append(process)
         return _join(meeting, 0, self.size, self._seconds)
 
-    def restart(self, problem: LostProcessError) -> Group:
+    def restart(self, problem: LostProcessError) -> ProcessGroup:
         """After a process was lost. Raises `problem` again where that happens too often."""
         for process in self._others:
             process.join(0.2)  # one that was killed is gone in a moment
@@ -168,12 +168,12 @@ def _work(follow: Follow, out: Path, meeting: str, rank: int, size: int, seconds
     os._exit(0)  # a group that has lost a member cannot be left in an orderly way
 
 
-def _join(meeting: str, rank: int, size: int, seconds: float) -> Group:
+def _join(meeting: str, rank: int, size: int, seconds: float) -> ProcessGroup:
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # else the machine's name has to resolve
     patience = timedelta(seconds=max(seconds, TIMEOUT))  # starting takes its time, however short an answer may
     distributed.init_process_group("gloo", f"file://{meeting}", patience, size, rank)
-    return Group(rank, size, seconds)
+    return ProcessGroup(rank, size, seconds)
 
 
 def _leave() -> None:
@@ -236,13 +236,13 @@ class LaunchedGroup:
         self.size = launched.size
         self._seconds = seconds
 
-    def __enter__(self) -> Group:
+    def __enter__(self) -> ProcessGroup:
         rank, size = self.launched.rank, self.size
         try:
             distributed.init_process_group("gloo", store=self._store(), timeout=_PATIENT, world_size=size, rank=rank)
         except RuntimeError as error:
             raise LostProcessError(f"process {rank} of {size} cannot reach the others ({_first_line(error)})") from None
-        return Group(rank, size, self._seconds)
+        return ProcessGroup(rank, size, self._seconds)
 
     def _store(self) -> distributed.Store:
         """Where they find each other: under a name of its own after every restart, for the addresses of processes that
@@ -255,7 +255,7 @@ class LaunchedGroup:
     def __exit__(self, *problem: object) -> None:
         _leave()
 
-    def restart(self, problem: LostProcessError) -> Group:
+    def restart(self, problem: LostProcessError) -> ProcessGroup:
         raise problem
 
 

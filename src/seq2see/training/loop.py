@@ -24,7 +24,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.clock import clock_of
-from seq2see.training.group import Announcement, Group, LostProcessError
+from seq2see.training.group import Announcement, LostProcessError, ProcessGroup
 from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
@@ -135,10 +135,10 @@ class Trainer(Generic[Item]):
         self.pace = Pace(0)
         self._costs = Costs(0.0)
         self._clock = clock_of(config)
-        self._group: Group | None = None
-        self._restart: Callable[[LostProcessError], Group] | None = None
+        self._group: ProcessGroup | None = None
+        self._restart: Callable[[LostProcessError], ProcessGroup] | None = None
 
-    def join(self, group: Group, restart: Callable[[LostProcessError], Group] | None = None) -> None:
+    def join(self, group: ProcessGroup, restart: Callable[[LostProcessError], ProcessGroup] | None = None) -> None:
         """From now on each update is made together with others. restart: the first process has lost another."""
         self._group, self._restart = group, restart
         group.spread(self.task.model.state_dict().values())
@@ -325,7 +325,7 @@ class Trainer(Generic[Item]):
                 self.optimiser.forget_gradients()
                 self.join(self._restart(problem), self._restart)
 
-    def _summed_gradients(self, parts: Sequence[Item], step: int, group: Group) -> tuple[float, int]:
+    def _summed_gradients(self, parts: Sequence[Item], step: int, group: ProcessGroup) -> tuple[float, int]:
         """The same of all processes of a group, each of which has a part of every batch."""
         torch.manual_seed(seed_of(self.config.seed, step, group.rank))
         self.task.model.train()

@@ -9,7 +9,7 @@ from torch.optim.adamw import adamw
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import TrainingConfig
-from seq2see.training.group import Group
+from seq2see.training.group import ProcessGroup
 
 _PREFIX = "average."
 
@@ -81,7 +81,7 @@ class Optimizer:
         for parameter in self.named.values():
             parameter.grad = None
 
-    def spread(self, group: Group) -> None:
+    def spread(self, group: ProcessGroup) -> None:
         """Every process of a group knows what its first one knows."""
         known = torch.tensor([float(name in self.state) for name in self.named])
         group.spread([known])

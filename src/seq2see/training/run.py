@@ -24,7 +24,7 @@ from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, re
 from seq2see.runs.folder import Run
 from seq2see.training import auto
 from seq2see.training.clock import clock_of
-from seq2see.training.group import Follow, Group
+from seq2see.training.group import Follow, ProcessGroup
 from seq2see.training.harness import Estimate, Stop, choose_device, restored_torch, run_task
 from seq2see.training.loop import Ended, Trainer
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
@@ -177,7 +177,7 @@ class TranslationSetup:
     def settle(self, task: TranslationTask, total: int) -> None: ...
 
 
-def follow_run(out: Path, group: Group) -> None:
+def follow_run(out: Path, group: ProcessGroup) -> None:
     """What every process but the first does: it reads what the first has written, and makes the same updates."""
     if not (out / folder.CONFIG).exists():
         raise RunError(f"{out}: no such run here; all machines that train together have to see it at the same place")
