@@ -300,7 +300,7 @@ function logTicks(values) {
   const found = all.slice(Math.max(first, 0), last + 1);
   if (found.length <= 8) return found;
   const ends = [found[0], found[found.length - 1]];
-  const powers = found.filter((one) => Number.isInteger(Number(Math.log10(one).toFixed(9))) && !ends.includes(one));
+  const powers = found.filter((one) => Number.isInteger(Number(Math.log10(one).toFixed(9))) && one > 3 * ends[0] && 3 * one < ends[1]);
   const each = Math.ceil(powers.length / 6);
   return [ends[0], ...powers.filter((_, place) => place % each === each - 1), ends[1]];
 }
