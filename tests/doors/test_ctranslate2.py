@@ -81,8 +81,8 @@ def test_what_it_does_not_know_is_refused_by_name(setting: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_translator_says_the_same(run: Path, name: str) -> None:
     config, lines = SEARCHES[name], texts(60)
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2")
-    (engine,) = theirs.engines
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2")
+    (engine,) = theirs.engines.of(SearchConfig())
     assert isinstance(engine, CTranslate2Engine)
     for mine, other in zip(ours.translate(lines, search=config), theirs.translate(lines, search=config), strict=True):
         assert [entry.token_ids for entry in mine.nbest] == [entry.token_ids for entry in other.nbest]
@@ -103,7 +103,7 @@ def test_it_searches_by_itself_and_a_batch_changes_nothing(run: Path, monkeypatc
 
 def test_what_it_cannot_search_is_searched_by_torch_and_said_once(run: Path) -> None:
     told: list[str] = []
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2", say=told.append)
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2", say=told.append)
     line = texts(9)[-1]
     for config in (
         SearchConfig(beam=2, min_length=3),
@@ -122,8 +122,8 @@ def test_what_it_cannot_search_is_searched_by_torch_and_said_once(run: Path) -> 
 
 
 def test_a_source_beyond_its_positions_is_searched_by_torch(run: Path) -> None:
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2")
-    (engine,) = theirs.engines
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2")
+    (engine,) = theirs.engines.of(SearchConfig())
     assert isinstance(engine, CTranslate2Engine)
     engine.places = 40
     long = " ".join(texts(9))

@@ -49,6 +49,11 @@ def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine
     return _cached(run, name, say) or _made(run, name, say)
 
 
+def has_graphs(run: Run) -> bool:
+    """Whether graphs in float32 lie in its folder, by their own account made from these weights."""
+    return _read(run.path / FOLDER / "onnx", run.path) is not None
+
+
 def _cached(run: Run, name: EngineName, say: Say) -> "OnnxEngine | None":
     """What lies in the folder, if it computes what the model does."""
     folder = run.path / FOLDER / name

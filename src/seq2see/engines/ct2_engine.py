@@ -59,6 +59,18 @@ def places_of(run: Run) -> int:
     return min(max(PLACES[0], 2 * run.config.training.max_length + 16), PLACES[1])
 
 
+def declined(config: SearchConfig) -> str | None:
+    """What of a search is left to torch, in words; None if nothing is."""
+    reasons = {
+        "sampling": config.sample,
+        "diverse beams": config.groups > 1,
+        "the coverage penalty": bool(config.coverage),
+        "min_length": bool(config.min_length),
+        "no_repeat_ngram": bool(config.no_repeat_ngram),
+    }
+    return next((reason for reason, asked in reasons.items() if asked), None)
+
+
 class CTranslate2Engine:
     """Plain search is CTranslate2's; every other one runs step by step in torch."""
 
@@ -90,14 +102,7 @@ class CTranslate2Engine:
     # ----- whole searches
 
     def declines(self, config: SearchConfig) -> str | None:
-        reasons = {
-            "sampling": config.sample,
-            "diverse beams": config.groups > 1,
-            "the coverage penalty": bool(config.coverage),
-            "min_length": bool(config.min_length),
-            "no_repeat_ngram": bool(config.no_repeat_ngram),
-        }
-        return next((reason for reason, asked in reasons.items() if asked), None)
+        return declined(config)
 
     def say_once(self, text: str) -> None:
         if text not in self._told:
