@@ -44,29 +44,26 @@ class Engines:
         if name != "auto":
             self._make(name)
 
-    def of(self, search: SearchConfig, *, record: bool = False) -> tuple[Engine, ...]:
-        """An engine for each run."""
-        return self._made[self.name_of(search, record=record)]
-
     def name_of(self, search: SearchConfig, *, record: bool = False) -> EngineName:
-        """The engine of a search, which is made if need be."""
+        """The engine of a search."""
         if self.name != "auto":
             return self.name
-        only_torch = what_only_torch_does(self._fastest, search, record=record)
-        if only_torch is not None:
-            self._say_once(f"engine torch: {self._fastest} does not do {only_torch}")
-            return "torch"
-        if self._fastest not in self._made:
-            try:
-                self._make(self._fastest)
-            except RunError as error:
-                self._say_once(f"engine torch: {error}")
-                self._fastest = "torch"
-        if self._fastest != "torch":
-            self._say_once(
-                f"engine {self._fastest}: the fastest here that says what torch says (--engine names another)"
-            )
-        return self._fastest
+        return "torch" if what_only_torch_does(self._fastest, search, record=record) else self._fastest
+
+    def of(self, search: SearchConfig, *, record: bool = False) -> tuple[Engine, ...]:
+        """An engine for each run, made if need be."""
+        name = self.name_of(search, record=record)
+        if self.name == "auto" and name != self._fastest:
+            asked = what_only_torch_does(self._fastest, search, record=record)
+            self._say_once(f"engine torch: {self._fastest} does not do {asked}")
+        elif self.name == "auto" and name != "torch":
+            self._say_once(f"engine {name}: the fastest here that says what torch says (--engine names another)")
+        try:
+            self._make(name)
+        except RunError as error:
+            self._say_once(f"engine torch: {error}")
+            self._fastest = name = "torch"
+        return self._made[name]
 
     def _make(self, name: EngineName) -> None:
         if name not in self._made:

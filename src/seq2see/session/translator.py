@@ -94,7 +94,7 @@ class Translator:
         return self._target.size
 
     def engine_of(self, search: SearchConfig | None = None) -> EngineName:
-        """What computes such a search. With `auto` it is chosen, and made if need be, at the first one."""
+        """What computes such a search. What `auto` chooses is made when the first one begins."""
         return self.engines.name_of(search or DEFAULT)
 
     @property

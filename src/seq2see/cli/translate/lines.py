@@ -59,10 +59,11 @@ def _translations(
             for place, translation in translator.translate_unordered(window, job.search, agree=job.agree):
                 yield window[place], translation
         return
+    translator.engines.of(job.search)  # what is made is made once, and said by one process
     under_way: dict[int, Request] = {}
     requests = _remembered((request for window in windows for request in window), under_way)
     for place, translation in translate_unordered(
-        job.runs, requests, job.search, workers=workers, engine=job.engine, agree=job.agree
+        job.runs, requests, job.search, workers=workers, engine=translator.engine_of(job.search), agree=job.agree
     ):
         yield under_way.pop(place), translation
 

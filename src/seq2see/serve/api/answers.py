@@ -26,7 +26,7 @@ from seq2see.serve.api.requests import (
     TextJob,
 )
 from seq2see.serve.api.translated import translated
-from seq2see.session import Request, Translator, load, load_voice
+from seq2see.session import DEFAULT, Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
 from seq2see.session.documents import with_placeholders
 from seq2see.session.translator import chosen
@@ -53,7 +53,7 @@ class Models:
                 self.voices[run.name] = load_voice(run.path)
             else:
                 self.translators[run.name] = load(run.path, engine=engine, make_graphs=True)
-                self.translators[run.name].engine_of()  # made now, not when somebody waits
+                self.translators[run.name].engines.of(DEFAULT)  # made now, not when somebody waits
 
     def translate(
         self, run: str, jobs: Sequence[TextJob], options: SearchOptions, cancelled: Cancel | None = None
