@@ -3,7 +3,8 @@
     python bench/engines.py                                     six families, trained for a moment on builtin:phrases
     python bench/engines.py runs/a runs/b --text test.de        runs that are there, on a text with a sentence a line
 
-Texts to texts with the model loaded, batches of 1 and of 32 sentences, greedy and a beam of 5 (GNMT's length penalty).
+Texts to texts with the model loaded, as `seq2see translate` does it, batches of 1 and of 32 sentences, greedy and a
+beam of 5 (GNMT's length penalty).
 Engines take turns, round by round, so that a busy machine hurts all alike, and the clock is the process's own, which
 stands still while other programs have the core. One thread.
 
@@ -35,7 +36,7 @@ from seq2see.engines.ct2_model import ComputeType, obstacle, save_model, tokens_
 from seq2see.models import FAMILIES
 from seq2see.runs.folder import load_run
 from seq2see.search import SearchConfig
-from seq2see.session import Translator, load
+from seq2see.session import Request, Translator, load
 
 ENGINES: tuple[EngineName, ...] = ("torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8")
 RAW: dict[str, ComputeType] = {"raw CTranslate2": "float32", "raw CTranslate2 int8": "int8"}
@@ -98,7 +99,9 @@ def our_way(run: Path, name: EngineName) -> tuple[Callable[[list[str], SearchCon
     clock = watched(translator, name)
 
     def translate(texts: list[str], config: SearchConfig) -> list[str]:
-        return [translation.text for translation in translator.translate_all(texts, config)]
+        requests = [Request(text, number=number) for number, text in enumerate(texts)]
+        finished = dict(translator.translate_unordered(requests, config, need_scores=False))
+        return [finished[place].text for place in range(len(texts))]
 
     return translate, clock
 

@@ -16,6 +16,7 @@ from seq2see.engines.ct2_engine import CTranslate2Engine
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import load_run
 from seq2see.search import SearchConfig
+from seq2see.session import Request
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="pip install 'seq2see[fast]'")
 
@@ -99,6 +100,17 @@ def test_it_searches_by_itself_and_a_batch_changes_nothing(run: Path, monkeypatc
     assert together == alone
     monkeypatch.setattr(type(translator.model), "step", None)  # and torch is not needed
     assert [translation.token_ids for translation in translator.translate(lines, search=config)] == together
+
+
+def test_where_only_the_text_is_wanted_nothing_is_scored(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = seq2see.load(run, engine="ctranslate2")
+    config = SearchConfig(beam=4, length_penalty="gnmt", nbest=2)
+    requests = [Request(line, number=number) for number, line in enumerate(texts(12))]
+    scored = dict(translator.translate_unordered(requests, config))
+    monkeypatch.setattr(CTranslate2Engine, "_scored", None)
+    plain = dict(translator.translate_unordered(requests, config, need_scores=False))
+    assert [plain[place].text for place in range(12)] == [scored[place].text for place in range(12)]
+    assert plain[0].token_scores == ()
 
 
 def test_what_it_cannot_search_is_searched_by_torch_and_said_once(run: Path) -> None:

@@ -51,6 +51,9 @@ class SearchingEngine(Protocol):
         """Tells whoever loaded the engine, the first time."""
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int]
+        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int], *, need_scores: bool = True
     ) -> list[Result | None]:
-        """A result for each source, pieces without their end; None for one that has to be searched by `step`."""
+        """A result for each source, pieces without their end; None for one that has to be searched by `step`.
+
+        need_scores   the log-probability of each piece; without, a hypothesis has none, and its score is no number
+        """

@@ -4,12 +4,13 @@
 
 It has neither our stop rule nor GNMT's length penalty. So it is asked for more hypotheses than the beam is wide, and
 they are ranked here. Its own numbers leave out what may not be said; the scores of a result are of a second, forced
-pass, and are those of the torch model.
+pass, and are those of the torch model. That pass takes as long as the search: where only the text is wanted, there is
+none.
 """
 
 import tempfile
 from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ class CTranslate2Engine:
             self._say(text)
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int]
+        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int], *, need_scores: bool = True
     ) -> list[Result | None]:
         caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits]
         rows = [
@@ -126,7 +127,8 @@ class CTranslate2Engine:
         chosen = [
             self._best(ids, config, caps[row]) for row, ids in zip(rows, candidates, strict=True)
         ]  # for each row its hypotheses, ids with their ends
-        for row, hypotheses in zip(rows, self._scored(texts, chosen, config), strict=True):
+        scored = self._scored(texts, chosen, config) if need_scores else _unscored(chosen)
+        for row, hypotheses in zip(rows, scored, strict=True):
             if hypotheses:
                 results[row] = Result(hypotheses)
         return results
@@ -209,6 +211,11 @@ class CTranslate2Engine:
             distance = float((torch.tensor(answer.log_probs) - expected).norm() / expected.norm())
             farthest = max(farthest, distance if isfinite(distance) else inf)
         return farthest
+
+
+def _unscored(chosen: list[list[list[int]]]) -> list[list[Hypothesis]]:
+    """In the order in which they are, without numbers."""
+    return [[Hypothesis(_said(ids), [], nan, bool(ids) and ids[-1] == EOS) for ids in rows] for rows in chosen]
 
 
 def _said(ids: list[int]) -> list[int]:

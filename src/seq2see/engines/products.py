@@ -157,7 +157,7 @@ def _names_read(graph: Any) -> set[str]:
 def weight_range() -> int:
     """The largest integer of a weight. Without VNNI, processors add two products in 16 bits, which overflow with eight
     bits of weight: 127 where this one computes such a product rightly, else 63."""
-    import onnxruntime
+    import onnxruntime  # type: ignore[import-untyped]
     from onnx import TensorProto, helper
 
     node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])

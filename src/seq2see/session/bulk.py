@@ -60,12 +60,16 @@ def translate_unordered(
     workers: int,
     engine: EngineChoice = "torch",
     agree: bool = False,
+    need_scores: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[tuple[int, Translation]]:
-    """(place among the requests, translation), each soon after it is finished. Leaves no process behind."""
+    """(place among the requests, translation), each soon after it is finished. Leaves no process behind.
+
+    agree, need_scores   as of `Translator.translate_unordered`
+    """
     if workers < 1:
         raise ConfigError(f"workers = {workers}: at least one is needed")
-    settings = list(paths), engine, search, agree
+    settings = list(paths), engine, search, agree, need_scores
     team: list[_Worker] = []
     feed, following = _chunks(requests, workers, chunk), 0
     try:
@@ -132,7 +136,7 @@ def translate_texts(
 class _Worker:
     """A process that translates a chunk at a time."""
 
-    def __init__(self, settings: tuple[list[Path], EngineChoice, SearchConfig, bool]) -> None:
+    def __init__(self, settings: tuple[list[Path], EngineChoice, SearchConfig, bool, bool]) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, *settings), daemon=True)
@@ -175,7 +179,9 @@ def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[l
         yield requested
 
 
-def _work(pipe: Connection, paths: list[Path], engine: EngineChoice, search: SearchConfig, agree: bool) -> None:
+def _work(
+    pipe: Connection, paths: list[Path], engine: EngineChoice, search: SearchConfig, agree: bool, need_scores: bool
+) -> None:
     """A worker: chunks come in, translations go out as batches are finished, until nobody is there any more."""
     end_with_parent()
     torch.set_num_threads(1)
@@ -184,7 +190,8 @@ def _work(pipe: Connection, paths: list[Path], engine: EngineChoice, search: Sea
         while True:
             done: Finished = []
             sent = time.monotonic()
-            for place, translation in translator.translate_unordered(pipe.recv(), search, agree=agree):
+            finished = translator.translate_unordered(pipe.recv(), search, agree=agree, need_scores=need_scores)
+            for place, translation in finished:
                 done.append((place, detached(translation)))
                 if time.monotonic() - sent > _SECONDS:
                     pipe.send(done)

@@ -205,10 +205,18 @@ class Translator:
             yield from in_order(self._window(requests, decoding, agree=agree))
 
     def translate_unordered(
-        self, requests: Sequence[Request], search: SearchConfig | None = None, *, agree: bool = False
+        self,
+        requests: Sequence[Request],
+        search: SearchConfig | None = None,
+        *,
+        agree: bool = False,
+        need_scores: bool = True,
     ) -> Iterator[tuple[int, Translation]]:
-        """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`."""
-        yield from self._window(requests, self._decoding(search), agree=agree)
+        """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`.
+
+        need_scores   whether anybody reads `score` and `token_scores`, for which CTranslate2 needs as long again
+        """
+        yield from self._window(requests, self._decoding(search, need_scores=need_scores), agree=agree)
 
     # ----- what a model thinks of a translation, and what it looks at
 
@@ -304,11 +312,16 @@ class Translator:
         return self.runs[0].tokenizers[1]
 
     def _decoding(
-        self, search: SearchConfig | None, *, record: bool = False, cancelled: Callable[[], bool] | None = None
+        self,
+        search: SearchConfig | None,
+        *,
+        record: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        need_scores: bool = True,
     ) -> Decoding:
         config = search or DEFAULT
         engines = self.engines.of(config, record=record)
-        return Decoding(self.runs, engines, self._phrase_ids, config, record, cancelled)
+        return Decoding(self.runs, engines, self._phrase_ids, config, record, cancelled, need_scores)
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
