@@ -86,8 +86,8 @@ def test_a_translator_says_the_same(run: Path, name: str) -> None:
     (engine,) = theirs.engines.of(SearchConfig())
     assert isinstance(engine, CTranslate2Engine)
     for mine, other in zip(ours.translate(lines, search=config), theirs.translate(lines, search=config), strict=True):
-        assert [entry.token_ids for entry in mine.nbest] == [entry.token_ids for entry in other.nbest]
-        assert mine.score == pytest.approx(other.score, abs=1e-3)
+        assert mine.token_ids == other.token_ids  # further ones may be as good as each other
+        assert [entry.score for entry in mine.nbest] == pytest.approx([entry.score for entry in other.nbest], abs=1e-3)
         assert mine.token_scores == pytest.approx(other.token_scores, abs=1e-3)
         assert mine.ended == other.ended
 

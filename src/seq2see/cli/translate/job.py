@@ -21,7 +21,7 @@ from seq2see.session.files.output import OrderedOutput, Tally
 from seq2see.session.terms import TermTally
 
 # Bytes of a file from which on making the graphs of ONNX Runtime, some twenty seconds, is less than they save.
-_WORTH_GRAPHS = 2_000_000
+_WORTH_GRAPHS = 500_000
 
 
 @dataclass(frozen=True)
