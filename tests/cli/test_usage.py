@@ -22,7 +22,7 @@ from folders import SOURCES, TARGETS, make_run
 
 ROOT = Path(__file__).parents[2]
 VERBS = {str(command.name): command.callback for command in app.registered_commands}
-# Take minutes, need espeak-ng, or go on until they are stopped; tests/house, tests/serve and tests/study run most of them.
+# Take minutes, need espeak-ng, or go on until stopped; tests/house, tests/serve and tests/study run most of them.
 PARSED_ONLY = (
     *("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume"),
     *("learn --evidence", "seq2see import", "seq2see export", "seq2see study"),
@@ -274,3 +274,18 @@ def test_a_verb_alone_says_what_it_says_among_the_others(
         with pytest.raises(SystemExit) as ended:
             app(words, prog_name="seq2see")
         assert (ended.value.code, *capsys.readouterr()) == alone
+
+
+def test_what_several_processes_give_is_said() -> None:
+    from seq2see.cli.doctor import scale_lines
+
+    findings = {"cores": 4, "processes": 4, "update_seconds": {"1": 1.0, "4": 0.5}, "all_reduce_mb_per_second": 400.0}
+    assert scale_lines(findings | {"speed_up": 2.0})[-1].startswith("2.00 times as fast: `seq2see train` takes 4 pro")
+    assert "one process is as good" in scale_lines(findings | {"speed_up": 1.1})[-1]
+
+
+@pytest.mark.slow
+def test_several_processes_are_compared() -> None:
+    from seq2see.cli.doctor import measure_scale
+
+    assert measure_scale(steps=3)["speed_up"] > 0

@@ -65,3 +65,11 @@ def test_the_longest_common_run_is_common_and_none_is_longer(source: str, target
     assert source[start : start + length] == target[other : other + length]
     longer = {source[place : place + length + 1] for place in range(len(source) - length)}
     assert not any(run in target for run in longer)
+
+
+def test_short_lines_with_full_stops_are_sentences() -> None:
+    pairs = [("Take care.", "주의하세요."), ("No way!", "절대 아니야."), ("Cool off!", "진정해!"), ("Go.", "가.")]
+    seen = made(pairs * 50)
+    assert (seen.source.kind, seen.target.kind) == ("sentence", "sentence")
+    bare = made([(source[:-1], target[:-1]) for source, target in pairs] * 50)
+    assert (bare.source.kind, bare.target.kind) == ("string", "string")

@@ -77,7 +77,7 @@ def test_an_argos_package_translates_as_argos_does_it(run: Path, tmp_path: Path)
     assert (described["from_name"], described["to_code"]) == ("Korean", "en")
     tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(place / "sentencepiece.model"))
     model = ctranslate2.Translator(str(place / "model"))
-    lines = texts(12)
+    lines = texts(40)
     answers = model.translate_batch(
         [tokenizer.encode(line, out_type=str) for line in lines],
         replace_unknowns=True,
@@ -88,7 +88,7 @@ def test_an_argos_package_translates_as_argos_does_it(run: Path, tmp_path: Path)
     )
     said = [tokenizer.decode_pieces(answer.hypotheses[0]).replace("▁", " ").strip() for answer in answers]
     ours = [translation.text for translation in seq2see.load(run).translate(lines)]
-    assert sum(one == other for one, other in zip(said, ours, strict=True)) >= 11  # another length penalty
+    assert sum(one == other for one, other in zip(said, ours, strict=True)) >= 32  # another length penalty
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ validation_pairs = 20
 updates = 6
 
 [base]
-data = { train = ["builtin:copy,count=100"] }
+data = { train = ["builtin:copy,count=100"], valid_pairs = 20 }
 tokenizer = { scheme = "word", byte_fallback = false }
 model = { family = "luong", size = "tiny", embedding = 12, hidden = 12, encoder = { embedding = 12, hidden = 6 } }
 training = { batch_tokens = 64, save_every = 1, validate_every = 3, warmup = 2 }

@@ -19,9 +19,10 @@ except ImportError:
 
 # Long enough that a worker can be met at its work.
 LONGER = (
-    SMALL.replace("updates = 6", "updates = 150")
+    SMALL.replace("updates = 6", "updates = 60")
     .replace("seeds = [1, 2]", "seeds = [1]")
     .replace("save_every = 1", "save_every = 5")
+    .replace("validate_every = 3", "validate_every = 30")
 )
 
 

@@ -38,20 +38,87 @@ for name in sys.argv[1:]:
 """
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+    scale: Annotated[
+        bool,
+        typer.Option(
+            "--scale", help="Instead: train for a minute in one process and in one for each core, and compare."
+        ),
+    ] = False,
+) -> None:
     """Say what is installed, and what works on this machine.
 
     How many cores there are, which number types work, which fonts and programs are found.
 
     \b
     seq2see doctor
+    seq2see doctor --scale
     """
-    findings = examine()
+    findings = measure_scale() if scale else examine()
     if as_json:
         typer.echo(json.dumps(findings, ensure_ascii=False))
         return
-    for line in lines(findings):
+    for line in scale_lines(findings) if scale else lines(findings):
         typer.echo(line)
+
+
+def measure_scale(steps: int = 16) -> dict[str, Any]:
+    """A small Transformer learns for some updates in one process, then in one for each core (eight at most)."""
+    from tempfile import TemporaryDirectory
+
+    from seq2see.processes import cores
+    from seq2see.training.group import time_all_reduce
+
+    processes = max(2, min(8, cores()))
+    with TemporaryDirectory(prefix="seq2see-doctor-") as folder:
+        seconds = {count: _update_seconds(Path(folder) / str(count), count, steps) for count in (1, processes)}
+    reduce = time_all_reduce(_REDUCED, processes)
+    return {
+        "cores": cores(),
+        "processes": processes,
+        "update_seconds": {str(count): value for count, value in seconds.items()},
+        "speed_up": seconds[1] / seconds[processes],
+        "all_reduce_mb_per_second": 4e-6 * _REDUCED / reduce,
+    }
+
+
+_REDUCED = 2_000_000  # numbers: the parameters of a tiny Transformer
+
+
+def _update_seconds(out: Path, processes: int, steps: int) -> float:
+    """The median over updates; the first ones warm up."""
+    from statistics import median
+
+    from seq2see.training.reporting import SilentReporter
+    from seq2see.training.run import new_config, train_run
+
+    training = {"steps": steps, "batch_tokens": 4096, "threads": 1, "processes": processes, "stop_metric": "loss"}
+    settings = {
+        "data": {"train": ["builtin:phrases,count=3000"], "valid_pairs": 10},
+        "tokenizer": {"vocabulary": 1000},
+        "model": {"family": "transformer", "size": "tiny"},
+        "training": training | {"validate_every": steps, "save_every": steps},
+    }
+    train_run(new_config(settings), out, SilentReporter())
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    return median([line["seconds"] for line in lines if "seconds" in line][min(4, steps // 2) :])
+
+
+def scale_lines(findings: dict[str, Any]) -> list[str]:
+    processes, speed_up = findings["processes"], findings["speed_up"]
+    verdict = (
+        f"`seq2see train` takes {processes} processes by itself where training takes minutes"
+        if speed_up >= 1.3
+        else "one process is as good: other programs use the cores, or there are no more"
+    )
+    rows = [
+        f"cores {findings['cores']}; all-reduce among {processes} processes "
+        f"{findings['all_reduce_mb_per_second']:,.0f} MB/s"
+    ]
+    for count, seconds in findings["update_seconds"].items():
+        rows.append(f"  {count} process{'es' if count != '1' else '  '}   {seconds:.3f} s an update")
+    return [*rows, f"{speed_up:.2f} times as fast: {verdict}"]
 
 
 def examine() -> dict[str, Any]:

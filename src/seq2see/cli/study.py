@@ -94,12 +94,14 @@ def study(
         return
     from seq2see.study.running import REPORT, TABLE, run_study
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         end = run_study(planned, jobs=at_once, ray=ray, test=test, command=command)
     except KeyboardInterrupt:
         say(f"stopped; what is trained is kept. Go on with:\n    {command}")
         raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
     say(f"written: {folder / TABLE}, {folder / REPORT}")
     if end.untested:
         say(end.untested)

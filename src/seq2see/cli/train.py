@@ -1,18 +1,22 @@
 """`seq2see train`: pairs in, a run folder out."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seq2see.cli.shell.checking import check_files, check_run, check_training
 from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from seq2see.training.group import Launched
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -121,6 +125,13 @@ def train(
             show_default=False,
         ),
     ] = None,
+    processes: Annotated[
+        str,
+        typer.Option(
+            help="How many processes share every batch, such as 2, one thread each; auto: one for every core that is "
+            "free, where training takes minutes. Over several machines: torchrun, see docs/scale.md."
+        ),
+    ] = "auto",
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, mps or auto.  [default: auto]", show_default=False)
     ] = None,
@@ -143,6 +154,7 @@ def train(
     seq2see train builtin:dates --model luong --out runs/dates
     seq2see train train.de.gz train.en.gz --valid val.de.gz --valid val.en.gz --size tiny --out runs/de-en
     seq2see train pairs.tsv --alignments pairs.align --set training.guided_alignment=1.0 --out runs/guided
+    seq2see train pairs.tsv --time-limit 30m --processes 2 --out runs/faster
     seq2see train news.tsv --from runs/ko-en --time-limit 30m --out runs/news
     seq2see train pairs.tsv --mono news.en --reverse runs/en-ko --out runs/more
     seq2see train --recipe recipes/dates-luong.toml --out runs/recipe
@@ -158,6 +170,16 @@ def train(
             raise ConfigError("train needs --out FOLDER for the run")
         out = Path("run")  # nothing is written
     options = _settings(pairs, model, size, valid, time_limit, alignments, device, encoding, flip=flip)
+    launched = _launched(processes)
+    if launched is not None and launched.rank:
+        _follow(launched, out)
+        return
+    if launched is not None or processes != "auto":
+        together = launched.size if launched is not None else _count(processes)
+        options["training"] = options.get("training", {}) | {"processes": together}
+    if launched is not None and launched.restarts and (out / "config.json").exists():
+        resume, base, changes = True, None, None  # go on from the newest checkpoint
+        options = {"training": {"processes": launched.size}}
     from seq2see.runs.config import merge, parse_changes, read_toml
 
     changed = parse_changes(changes or [])
@@ -174,6 +196,33 @@ def train(
             "--mono and --reverse go together: texts of the target language, and a run that translates back"
         )
     _start(settings, out, base, plan_only=plan, mono=None if mono is None or reverse is None else (mono, reverse))
+
+
+def _launched(processes: str) -> "Launched | None":
+    """What torchrun says, if it has started this process."""
+    if "TORCHELASTIC_RUN_ID" not in os.environ:  # without torch
+        return None
+    from seq2see.training.group import Launched
+
+    launched = Launched.read()
+    if launched is not None and processes != "auto":
+        raise ConfigError("--processes starts processes on this machine; under torchrun its own options say how many")
+    return launched
+
+
+def _follow(launched: "Launched", out: Path) -> None:
+    """Every process of torchrun but the first: it writes nothing, and says nothing unless it fails."""
+    from seq2see.training.group import LaunchedGroup
+    from seq2see.training.run import follow_run
+
+    with LaunchedGroup(launched) as group:
+        follow_run(out, group)
+
+
+def _count(processes: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,3}", processes):
+        raise ConfigError(f"--processes {processes}: expected a number, such as 2, or auto")
+    return int(processes)
 
 
 def _settings(
@@ -234,7 +283,15 @@ def _start(
         new_config(settings)  # a wrong setting is said before anything is translated
         settings, pairs = _with_mono(settings, place, *mono) if mono is not None else (settings, {})
         with ConsoleReporter() as reporter:
-            ended = train_run(new_config(settings), place, reporter, base=base, pairs=pairs, plan_only=plan_only)
+            ended = train_run(
+                new_config(settings),
+                place,
+                reporter,
+                base=base,
+                pairs=pairs,
+                plan_only=plan_only,
+                may_start_processes=True,
+            )
     if not plan_only:
         _say_end(ended, out)
 

@@ -24,6 +24,7 @@ class Loaded(NamedTuple):
     batch: Batch
     pairs: Indices
     links: Tensor | None  # (B, T, S) rows that sum to 1, or to 0 where nobody knows
+    counts: bool = True  # False: fewer pairs than processes, and another one takes this
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,14 @@ class Loader:
     tokenizers: tuple[Tokenizer, Tokenizer]
     dropout: tuple[float, ...] = (0.0, 0.0)  # of each side
     with_links: bool = False
+    rank: int = 0  # of `processes` that share every batch: every N-th pair is ours
+    processes: int = 1
 
     def load(self, epoch: int, first: int = 0) -> Iterator[Loaded]:
         for pairs in self.order.batches(epoch, first):
-            yield self.collate(pairs, epoch)
+            own = pairs[self.rank :: self.processes]
+            loaded = self.collate(own if len(own) else pairs[:1], epoch)
+            yield loaded._replace(pairs=pairs, counts=len(own) > 0)
 
     def collate(self, pairs: Indices, epoch: int = 0) -> Loaded:
         store = self.order.store

@@ -17,6 +17,7 @@ _CLOSED_TYPES = 500
 _CLOSED_REPEATS = 20  # occurrences of a type, on average, in a closed vocabulary
 _STRING_WORDS = 3.0
 _STRING_CHARACTERS = 40
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
 _TAG_SHARE = 0.002  # of the lines a word stands in, if it is a tag rather than a word to be spelled
 
 Kind = Literal["closed", "string", "sentence"]
@@ -36,6 +37,7 @@ class SideProfile:
     alphabet: int  # distinct characters
     syllables: int  # Hangul syllables among them
     hangul: float  # share of all characters that are Hangul syllables
+    stopped: float = 0.0  # share of the lines that end with a full stop or the like
 
     @property
     def kind(self) -> Kind:
@@ -43,7 +45,8 @@ class SideProfile:
         repeated = self.word_tokens >= _CLOSED_REPEATS * self.word_types
         if self.words >= 2 and self.word_types <= _CLOSED_TYPES and repeated:
             return "closed"
-        if self.words <= _STRING_WORDS and self.characters <= _STRING_CHARACTERS:
+        is_short = self.words <= _STRING_WORDS and self.characters <= _STRING_CHARACTERS
+        if is_short and self.stopped < 0.5:  # "Take care." is a sentence
             return "string"
         return "sentence"
 
@@ -98,6 +101,7 @@ class _Counts:
         self.lines_with: Counter[str] = Counter()
         self.letters: Counter[str] = Counter()
         self.lengths: list[int] = []
+        self.stopped = 0
 
     def add(self, text: str) -> None:
         words = text.split()
@@ -105,6 +109,7 @@ class _Counts:
         self.lines_with.update(set(words))
         self.letters.update(text)
         self.lengths.append(len(text))
+        self.stopped += text.rstrip().endswith(_STOPS)
 
     def profile(self) -> SideProfile:
         lines, tokens = max(1, len(self.lengths)), max(1, self.words.total())
@@ -122,6 +127,7 @@ class _Counts:
             alphabet=len(self.letters),
             syllables=len(syllables),
             hangul=sum(self.letters[letter] for letter in syllables) / max(1, self.letters.total()),
+            stopped=self.stopped / lines,
         )
 
 

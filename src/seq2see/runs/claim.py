@@ -6,6 +6,7 @@ to lose there, and the command that was interrupted can simply be given again.
 
 import contextlib
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +54,17 @@ def claimed(out: Path, say: Say, *, resume: bool, pairs: Mapping[str, bytes] | N
         else:
             _clear(out, say, pairs or {})
         yield
+
+
+def wait_until_free(out: Path, seconds: float) -> None:
+    """A training whose parent was killed lets go of its folder as soon as it notices: that is waited for."""
+    end = time.monotonic() + seconds
+    while out.is_dir() and (out / _LOCK).exists() and time.monotonic() < end:
+        lock = atomic.Lock(out / _LOCK)
+        if lock.hold():
+            lock.let_go()
+            return
+        time.sleep(0.05)
 
 
 @contextmanager

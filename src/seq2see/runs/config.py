@@ -113,6 +113,9 @@ class TrainingConfig(ConfigSection):
     patience: int = Field(8, ge=1, description="validations without improvement before training stops")
     seed: int = Field(1, ge=0, description="everything random follows from it")
     threads: int | None = Field(None, ge=1, description="of torch; if not given, what a short probe finds fastest")
+    processes: int = Field(
+        1, ge=1, le=1024, description="processes that train together, each on its part of every batch, one thread each"
+    )
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto, cpu, cuda or mps")
     freeze: tuple[str, ...] = Field((), description="parameters that stay as they are, by how their names begin")
     tensorboard: bool = Field(False, description="write TensorBoard events into the run folder as well")

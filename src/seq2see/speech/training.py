@@ -104,6 +104,7 @@ class VoiceSetup:
     listed = LISTED
     update_share = 0.95
     pairs: Mapping[str, bytes] = {}
+    follow = None  # it is trained in one process
 
     def __init__(self, reporter: RunReporter) -> None:
         self.reporter = reporter

@@ -97,6 +97,7 @@ def _outcome(ray: Any, reference: Any) -> CellOutcome | TrainingFailure:
 def _connected(address: str, at_once: int | None) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing phones home
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # as cells without Ray: its 15 waits behind every other program
     try:
         import ray
     except ImportError:

@@ -32,6 +32,9 @@ _AVERAGED = 200  # updates from which on an average has something to average
 _AVERAGED_MOST = 2000  # updates that one is taken over
 _LONGEST_VALIDATION = 0.25  # of a time limit
 _SHORT = 200  # characters of a line that is called short
+_WORTH_PROCESSES = 120.0  # seconds of training: starting processes takes some of them
+_MANY_PAIRS = 5000  # from which on training takes minutes
+_MOST_PROCESSES = 8  # more would get too little of a batch
 USUAL_BATCH = 2048  # pieces, where nothing better is known
 
 
@@ -211,6 +214,25 @@ def _affordable(size: str, budget: Budget, speed: Callable[[str, int], float], w
     if size == "base" and not budget.epochs(speed("small", USUAL_BATCH)) >= 4 * wanted:
         return False
     return budget.epochs(speed(size, USUAL_BATCH)) >= wanted
+
+
+def may_train_together(config: RunConfig, profile: Profile) -> bool:
+    """Several processes are worth their start where training takes minutes, and nobody has said how it runs."""
+    fixed = set(_fixed_names(config))
+    if fixed & {"training.processes", "training.threads", "training.clock"}:
+        return False
+    if config.training.time_limit is not None:
+        return config.training.time_limit >= _WORTH_PROCESSES
+    return profile.pairs >= _MANY_PAIRS and not fixed & {"training.steps", "training.epochs"}
+
+
+def choose_processes(free: float) -> SettingChoice | None:
+    """`free`: cores that the machine has to spare, as measured; each process has one of them."""
+    processes = min(_MOST_PROCESSES, int(free + 0.25))
+    if processes < 2:
+        return None
+    reason = f"{processes}, each with its part of every batch: {free:.1f} cores are free"
+    return SettingChoice("processes", {"training.processes": processes}, reason)
 
 
 class UpdatePlan(NamedTuple):

@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import torch
+from torch import distributed
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.models import parameters
@@ -31,6 +32,7 @@ from seq2see.runs.claim import beginning, claimed
 from seq2see.runs.config import RunConfig, TrainingConfig
 from seq2see.runs.inputs import Input
 from seq2see.training.clock import clock_of
+from seq2see.training.group import Follow, Launched, LaunchedGroup, LocalGroup
 from seq2see.training.loop import Ended, Task, Trainer
 from seq2see.training.plan import fitted, plan_updates, remember_plan
 from seq2see.training.reporting import RunReporter, memory
@@ -61,6 +63,10 @@ class TaskSetup(Protocol[TaskType]):
     @property
     def update_share(self) -> float:
         """Of a time limit, for updates; the rest is for validations."""
+
+    @property
+    def follow(self) -> Follow | None:
+        """What the other processes of a group do; None: it is trained in one process."""
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
         """Writes what the run consists of before its first update; config.json last."""
@@ -95,6 +101,7 @@ def run_task(
     clock = clock_of(config.training)
     began = clock()
     device = choose_device(config.training)  # said before anything is written
+    _check_processes(setup, config.training, device)
     with restored_torch(), claimed(out, reporter.message, resume=resume, pairs=setup.pairs):
         with beginning(out, fresh=not resume, pairs=setup.pairs):
             config = inputs.located(config, out)
@@ -114,10 +121,26 @@ def run_task(
                 return Ended(trainer.progress, False, "planned")
             _remember(config, out, threads, total, files)
             reporter.total(total)
-            ended = trainer.train(total)
+            ended = _train(setup, trainer, config.training, out, total)
         if not ended.interrupted:
             folder.finish(out, task.model.to("cpu"), setup.listed)
         return ended
+
+
+def _train(setup: TaskSetup[TaskType], trainer: Trainer[Any], config: TrainingConfig, out: Path, total: int) -> Ended:
+    """In this process alone, or as the first of several."""
+    if config.processes == 1:
+        return trainer.train(total)
+    launched = Launched.read()
+    assert setup.follow is not None
+    together: LaunchedGroup | LocalGroup = (
+        LaunchedGroup(launched)
+        if launched is not None
+        else LocalGroup(out, config.processes, setup.follow, trainer.reporter.message)
+    )
+    with together as group:
+        trainer.join(group, together.restart)
+        return trainer.train(total)
 
 
 @contextmanager
@@ -130,6 +153,15 @@ def restored_torch() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(threads)
+
+
+def _check_processes(setup: TaskSetup[Any], config: TrainingConfig, device: torch.device) -> None:
+    if config.processes > 1 and setup.follow is None:
+        raise ConfigError(f"training.processes = {config.processes}: a voice is trained in one process")
+    if config.processes > 1 and device.type != "cpu":
+        raise ConfigError(f"training.processes = {config.processes} is for the CPU; {device.type} has one process")
+    if config.processes > 1 and not distributed.is_available():
+        raise ConfigError("training.processes: this torch was built without torch.distributed")
 
 
 def _take_up(trainer: Trainer[Any], out: Path) -> None:
@@ -169,11 +201,17 @@ def _plan(
     setup.settle(task, total)
     reporter.message(
         f"{config.model['family']} with {parameters(task.model):,} parameters on {device.type}, "
-        f"{threads} thread{'s' if threads > 1 else ''}, {memory():,.0f} MB; "
+        f"{_workers(training.processes, threads)}, {memory():,.0f} MB; "
         f"{total:,} updates{fitted(total, most)} ({total / per_epoch:.1f} epochs), "
         f"about {duration((total - progress.step) * seconds)}"
     )
     return total, threads
+
+
+def _workers(processes: int, threads: int) -> str:
+    if processes > 1:
+        return f"{processes} processes"
+    return f"{threads} thread{'s' if threads > 1 else ''}"
 
 
 def _remember(config: RunConfig, out: Path, threads: int, total: int, files: Sequence[Input]) -> None:

@@ -8,7 +8,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -24,6 +24,7 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.clock import clock_of
+from seq2see.training.group import Announcement, LostProcessError, ProcessGroup
 from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
@@ -69,7 +70,7 @@ class Task(Protocol[Item]):
     def count(self, epoch: int) -> int: ...
 
     def positions(self, item: Item) -> int:
-        """How many things the loss of this batch sums over."""
+        """How many things the loss of this batch sums over; 0: it is not for this process."""
 
     def loss(self, item: Item, step: int) -> Loss: ...
 
@@ -134,6 +135,14 @@ class Trainer(Generic[Item]):
         self.pace = Pace(0)
         self._costs = Costs(0.0)
         self._clock = clock_of(config)
+        self._group: ProcessGroup | None = None
+        self._restart: Callable[[LostProcessError], ProcessGroup] | None = None
+
+    def join(self, group: ProcessGroup, restart: Callable[[LostProcessError], ProcessGroup] | None = None) -> None:
+        """From now on each update is made together with others. restart: the first process has lost another."""
+        self._group, self._restart = group, restart
+        group.spread(self.task.model.state_dict().values())
+        self.optimiser.spread(group)
 
     def resume(self) -> bool:
         """Takes up the newest checkpoint that can be gone on from; False if there is no checkpoint at all."""
@@ -166,10 +175,27 @@ class Trainer(Generic[Item]):
         self.maps = ValidationMaps(self.folder, self.progress.step)
         with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
             interrupted = self._run(metrics)
+        if self._group is not None:
+            self._group.announce(None)
         if interrupted:
             return Ended(self.progress, True, "interrupted")
         self._finish()
         return Ended(self.progress, False, self.progress.stopped or "all updates made")
+
+    def follow(self) -> None:
+        """What every process of a group does but the first: the updates that it is told of."""
+        assert self._group is not None
+        items = self._items()
+        while (coming := self._group.hear()) is not None:
+            if (coming.epoch, coming.batch) != (self.progress.epoch, self.progress.batch):
+                self.progress = replace(self.progress, epoch=coming.epoch, batch=coming.batch)
+                items = self._items()
+            parts = [next(items) for _ in range(self.config.accumulate)]
+            summed, _ = self._summed_gradients(parts, coming.step, self._group)
+            norm = self.optimiser.clip(self.config.clip)
+            if not math.isfinite(summed) or not math.isfinite(norm):
+                return  # the first process says so
+            self.optimiser.step(coming.rate)
 
     def _most_updates(self) -> int:
         """By steps or epochs."""
@@ -224,7 +250,7 @@ class Trainer(Generic[Item]):
 
     def save(self) -> Path:
         began = self._clock()
-        self.progress = replace(self.progress, machine=machine())
+        self.progress = replace(self.progress, machine=machine(self.config.processes))
         tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
         self._check_finite(tensors)
         path = checkpoint.save(
@@ -256,29 +282,68 @@ class Trainer(Generic[Item]):
         """One update of the weights from `accumulate` batches."""
         began = self._clock()
         step = self.progress.step + 1
-        torch.manual_seed(seed_of(self.config.seed, step))
-        self.task.model.train()
+        rate = learning_rate(self.config, self.pace.planned_step(step), self.pace.planned_total, self.progress.plateaus)
+        coming = Announcement(step, self.progress.epoch, self.progress.batch, rate)
         parts = [next(items) for _ in range(self.config.accumulate)]
-        positions = sum(self.task.positions(item) for item in parts)
-        summed = 0.0
-        for item in parts:
-            try:
-                loss = self.task.loss(item, step)
-            except NumericError:  # where attention is written out it says so before the loss does
-                raise TrainingError(self._not_finite(step, parts)) from None
-            (loss.total / positions).backward()
-            summed += float(loss.total.detach())
+        summed, positions = self._gradients(parts, step) if self._group is None else self._together(parts, coming)
         norm = self.optimiser.clip(self.config.clip)
         if not math.isfinite(summed) or not math.isfinite(norm):
             self._check_finite()  # then it was the update before, not these pairs
             raise TrainingError(self._not_finite(step, parts))
-        rate = learning_rate(self.config, self.pace.planned_step(step), self.pace.planned_total, self.progress.plateaus)
         self.optimiser.step(rate)
         if self.average is not None:
             self.average.update(step)
         self.progress = replace(self.progress, step=step)
         seconds = self._clock() - began
         return Update(step, self.progress.epoch, summed / positions, positions, rate, norm, seconds)
+
+    def _gradients(self, parts: Sequence[Item], step: int) -> tuple[float, int]:
+        """Of the mean loss, left in the parameters; the summed loss, over how many positions."""
+        torch.manual_seed(seed_of(self.config.seed, step))
+        self.task.model.train()
+        positions = sum(self.task.positions(item) for item in parts)
+        summed = 0.0
+        for item in parts:
+            try:
+                loss = self.task.loss(item, step)
+            except NumericError:  # where attention is written out it says so before the loss does
+                return math.nan, positions
+            (loss.total / positions).backward()
+            summed += float(loss.total.detach())
+        return summed, positions
+
+    def _together(self, parts: Sequence[Item], coming: Announcement) -> tuple[float, int]:
+        """The same, of the first process of a group; where another is lost, once more with those in its place."""
+        assert self._group is not None
+        while True:
+            try:
+                self._group.announce(coming)
+                return self._summed_gradients(parts, coming.step, self._group)
+            except LostProcessError as problem:
+                if self._restart is None:
+                    raise
+                self.optimiser.forget_gradients()
+                self.join(self._restart(problem), self._restart)
+
+    def _summed_gradients(self, parts: Sequence[Item], step: int, group: ProcessGroup) -> tuple[float, int]:
+        """The same of all processes of a group, each of which has a part of every batch."""
+        torch.manual_seed(seed_of(self.config.seed, step, group.rank))
+        self.task.model.train()
+        summed = positions = 0.0
+        for item in parts:
+            if own := self.task.positions(item):
+                try:
+                    loss = self.task.loss(item, step)
+                except NumericError:  # the others wait for gradients
+                    summed = math.nan
+                    break
+                loss.total.backward()
+                summed += float(loss.total.detach())
+                positions += own
+        packed = self.optimiser.pack_gradients([summed, positions])
+        group.add_up(packed)
+        summed, positions = self.optimiser.unpack_gradients(packed, 2)
+        return summed, round(positions)
 
     def _not_finite(self, step: int, parts: Sequence[Item]) -> str:
         pairs = [int(pair) for item in parts for pair in self.task.pairs(item)]
@@ -374,7 +439,7 @@ class Trainer(Generic[Item]):
             self.average.copy_to(self.task.model)
 
     def _compare_machines(self, then: Mapping[str, Any]) -> None:
-        now = machine()
+        now = machine(self.config.processes)
         changed = [
             f"{name} was {then[name]}, is {now[name]}" for name in now if name in then and then[name] != now[name]
         ]
@@ -441,16 +506,17 @@ class _nothing:  # noqa: N801 - stands where a context manager is optional
     def __exit__(self, *problem: object) -> None: ...
 
 
-def seed_of(seed: int, step: int) -> int:
-    """The seed of all random numbers of one update."""
-    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9) % (1 << 63)
+def seed_of(seed: int, step: int, rank: int = 0) -> int:
+    """The seed of all random numbers of one update, in one process."""
+    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + rank * 0x94D049BB133111EB) % (1 << 63)
 
 
-def machine() -> dict[str, Any]:
+def machine(processes: int = 1) -> dict[str, Any]:
     """What can change the last bits of a sum: recorded in every checkpoint."""
     return {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
+        "processes": processes,
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "processor": platform.machine(),
         "cores": os.cpu_count(),

@@ -9,6 +9,7 @@ from torch.optim.adamw import adamw
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import TrainingConfig
+from seq2see.training.group import ProcessGroup
 
 _PREFIX = "average."
 
@@ -57,8 +58,35 @@ class Optimizer:
                 eps=1e-9,
                 maximize=False,
             )
+        self.forget_gradients()
+
+    def pack_gradients(self, figures: Sequence[float]) -> Tensor:
+        """One vector that can be summed over processes: gradients, how many processes have each of them, figures."""
+        gradients = [p.grad.flatten() if p.grad is not None else p.new_zeros(p.numel()) for p in self.named.values()]
+        counts = [float(p.grad is not None) for p in self.named.values()]
+        return torch.cat([*gradients, torch.tensor([*counts, *figures])])
+
+    def unpack_gradients(self, packed: Tensor, figures: int) -> list[float]:
+        """Takes the summed gradients, divided by the last figure; the figures."""
+        sums = packed[packed.numel() - figures :].tolist()
+        counts = packed[packed.numel() - figures - len(self.named) :].tolist()
+        start = 0
+        for parameter, count in zip(self.named.values(), counts, strict=False):
+            summed = packed[start : start + parameter.numel()].view_as(parameter)
+            parameter.grad = summed / sums[-1] if count else None
+            start += parameter.numel()
+        return [float(figure) for figure in sums]
+
+    def forget_gradients(self) -> None:
         for parameter in self.named.values():
             parameter.grad = None
+
+    def spread(self, group: ProcessGroup) -> None:
+        """Every process of a group knows what its first one knows."""
+        known = torch.tensor([float(name in self.state) for name in self.named])
+        group.spread([known])
+        names = [name for name, is_known in zip(self.named, known.tolist(), strict=True) if is_known]
+        group.spread(value for name in names for value in self._state_of(name, self.named[name]).values())
 
     def _state_of(self, name: str, parameter: Tensor) -> dict[str, Tensor]:
         if name not in self.state:

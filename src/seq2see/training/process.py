@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from seq2see import atomic
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
+from seq2see.runs.claim import wait_until_free
 from seq2see.training.loop import Ended, Update, Validation
 from seq2see.training.reporting import Speed
 from seq2see.training.run import new_config, train_run
@@ -78,6 +79,7 @@ class SendingReporter:
 def train_or_resume(settings: Mapping[str, Any], out: Path, send: Send) -> Ended:
     """Begins the run, or goes on with it where it was stopped."""
     reporter = SendingReporter(send)
+    wait_until_free(out, _PATIENCE)
     sweep(out)
     if (out / folder.CONFIG).exists():
         ended = train_run(folder.training_config(out), out, reporter, resume=True)

@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,16 +17,18 @@ from seq2see.data.order import Order
 from seq2see.data.profile import Profile, profile
 from seq2see.errors import ConfigError, DataError, RunError
 from seq2see.models import Model, ModelConfig, configure, from_config, load_config
+from seq2see.processes import cores as usable_cores
 from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import Run
 from seq2see.training import auto
 from seq2see.training.clock import clock_of
-from seq2see.training.harness import Estimate, choose_device, run_task
-from seq2see.training.loop import Ended
+from seq2see.training.group import Follow, ProcessGroup
+from seq2see.training.harness import Estimate, Stop, choose_device, restored_torch, run_task
+from seq2see.training.loop import Ended, Trainer
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
-from seq2see.training.reporting import RunReporter
+from seq2see.training.reporting import RunReporter, SilentReporter
 from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
@@ -66,6 +70,7 @@ def train_run(
     pairs: Mapping[str, bytes] | None = None,
     changed_data: bool = False,
     plan_only: bool = False,
+    may_start_processes: bool = False,
 ) -> Ended:
     """Trains a model of text into `out`. With `resume` its own config goes, changed only in what `config` says of
     training.
@@ -74,12 +79,13 @@ def train_run(
     pairs          data files that are not on the disk yet, by name: they are kept in the run folder
     changed_data   a resumed run goes on although its data has changed or is gone
     plan_only      says what it would do, and trains nothing
+    may_start_processes   the rules may choose to train in several: a script that is no module of its own must not
     """
     if base is not None and resume:
         raise ConfigError(f"--from starts a new run; --resume goes on with the one in {out}")
     if base is not None:
         config = config.model_copy(update={"base": _describe_base(base)})
-    setup = TranslationSetup(reporter, pairs or {})
+    setup = TranslationSetup(reporter, pairs or {}, may_start_processes=may_start_processes)
     return run_task(setup, config, out, reporter, resume=resume, changed_data=changed_data, plan_only=plan_only)
 
 
@@ -89,9 +95,14 @@ class TranslationSetup:
     listed = folder.LISTED
     update_share = 0.9
 
-    def __init__(self, reporter: RunReporter, pairs: Mapping[str, bytes]) -> None:
+    @property
+    def follow(self) -> Follow:
+        return follow_run
+
+    def __init__(self, reporter: RunReporter, pairs: Mapping[str, bytes], *, may_start_processes: bool = False) -> None:
         self.reporter = reporter
         self.pairs = pairs
+        self.may_start_processes = may_start_processes
 
     def begin(self, config: RunConfig, out: Path) -> RunConfig:
         """The pairs that were given as a list, settings from the pairs, tokenizers, config.json."""
@@ -137,6 +148,9 @@ class TranslationSetup:
         seconds = (
             None if limit is None else max(1.0, self.update_share * (limit - (clock_of(config.training)() - began)))
         )
+        if self.may_start_processes and auto.may_train_together(config, seen):
+            free = probe_cores(Speeds(config, prepared, [1]).task("tiny", auto.USUAL_BATCH))
+            config = self._reported(auto.apply(config, [auto.choose_processes(free)]))
         speeds = Speeds(config, prepared, _thread_counts(config.training, limit or 0.0))
         validation = speeds.validation() if limit is not None else 0.0
         return auto.decide_training(
@@ -163,6 +177,25 @@ class TranslationSetup:
     def settle(self, task: TranslationTask, total: int) -> None: ...
 
 
+def follow_run(out: Path, group: ProcessGroup) -> None:
+    """What every process but the first does: it reads what the first has written, and makes the same updates."""
+    if not (out / folder.CONFIG).exists():
+        raise RunError(f"{out}: no such run here; all machines that train together have to see it at the same place")
+    config = folder.training_config(out)
+    config = inputs.located(config, out)
+    silent = SilentReporter()
+    known = inputs.read(out)
+    prepared = prepare(config, out, known.files if known is not None else (), silent.message, silent.counting)
+    with restored_torch():
+        model = _model(config, has_checkpoint=True)  # its weights are sent
+        device = choose_device(config.training)
+        torch.set_num_threads(config.training.threads or 1)
+        task = _task(config, model, prepared, device, rank=group.rank)
+        trainer = Trainer[Any](task, config.training, out, silent, Stop())
+        trainer.join(group)
+        trainer.follow()
+
+
 def _check_sides(seen: Profile) -> None:
     """Before anything is learned from one side alone."""
     empty = [name for name, side in (("source", seen.source), ("target", seen.target)) if not side.word_tokens]
@@ -184,15 +217,15 @@ class Speeds:
 
     def __call__(self, size: str, batch: int) -> float:
         if (size, batch) not in self._measured:
-            _, seconds = _fastest_threads(self._task(size, batch), self.threads)
+            _, seconds = _fastest_threads(self.task(size, batch), self.threads)
             self._measured[size, batch] = batch / seconds
         return self._measured[size, batch]
 
     def validation(self) -> float:
         """Seconds of a validation by a tiny model."""
-        return self._task("tiny", auto.USUAL_BATCH).validation_seconds()
+        return self.task("tiny", auto.USUAL_BATCH).validation_seconds()
 
-    def _task(self, size: str, batch: int) -> TranslationTask:
+    def task(self, size: str, batch: int) -> TranslationTask:
         source, target = (tokenizer.size for tokenizer in self.prepared.tokenizers)
         if self.config.base is not None:
             chosen = load_config(folder.read_run_config(Path(self.config.base.run)).model)
@@ -286,13 +319,17 @@ def _nameless(path: str) -> str:
     return ""
 
 
-def _task(config: RunConfig, model: Model[Any, Any], prepared: PreparedData, device: torch.device) -> TranslationTask:
+def _task(
+    config: RunConfig, model: Model[Any, Any], prepared: PreparedData, device: torch.device, *, rank: int = 0
+) -> TranslationTask:
     order = Order(prepared.train, seed=config.training.seed, batch_tokens=config.training.batch_tokens)
     loader = Loader(
         order,
         prepared.tokenizers,
         dropout=tuple(side.dropout for side in config.tokenizer.sides),
         with_links=config.training.guided_alignment > 0,
+        rank=rank,
+        processes=config.training.processes,
     )
     return TranslationTask(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)
 
@@ -316,6 +353,8 @@ def _thread_counts(config: TrainingConfig, seconds: float) -> list[int]:
     """
     if config.threads is not None:
         return [config.threads]
+    if config.processes > 1:
+        return [1]
     cores = os.cpu_count() or 1
     return sorted({1, max(1, cores // 2), cores}) if seconds > _WORTH_PROBING else [1]
 
@@ -330,6 +369,23 @@ def _fastest_threads(task: TranslationTask, counts: Sequence[int]) -> tuple[int,
             best, seconds = threads, measured
     torch.set_num_threads(best)
     return best, seconds
+
+
+def probe_cores(task: TranslationTask) -> float:
+    """How many cores are to spare: batches are timed alone, and while every other core has something to do."""
+    cores = usable_cores()
+    if cores == 1 or task.device.type != "cpu":
+        return 1.0
+    torch.set_num_threads(1)
+    alone = _time_batches(task, _PROBE_SECONDS / 2)
+    busy = [subprocess.Popen([sys.executable, "-Sc", "while True: pass"]) for _ in range(cores - 1)]
+    try:
+        among_others = _time_batches(task, _PROBE_SECONDS / 2)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    return cores * min(1.0, alone / among_others)
 
 
 def _time_batches(task: TranslationTask, seconds: float) -> float:

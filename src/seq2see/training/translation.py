@@ -63,7 +63,7 @@ class TranslationTask:
         return self.loader.order.count(epoch)
 
     def positions(self, item: Loaded) -> int:
-        return int(item.batch.target_mask.sum())
+        return int(item.batch.target_mask.sum()) if item.counts else 0
 
     def pairs(self, item: Loaded) -> Sequence[int]:
         return [int(pair) for pair in item.pairs]
