@@ -407,9 +407,9 @@ def _say_end(ended: Any, out: Path) -> None:
     if ended.interrupted:
         print(f"saved at step {progress.step}; go on with:\n    {resume_command(out)}", file=sys.stderr)
         raise typer.Exit(130)
+    best = f"best at step {progress.best_step}" if progress.best_step else "not validated"
     print(
-        f"{ended.reason}: {progress.step} updates in {duration(progress.seconds)}, best at step "
-        f"{progress.best_step}; the run is in {out}",
+        f"{ended.reason}: {progress.step} updates in {duration(progress.seconds)}, {best}; the run is in {out}",
         file=sys.stderr,
     )
 

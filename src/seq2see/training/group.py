@@ -115,7 +115,11 @@ class LocalGroup:
         self._meeting: TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> ProcessGroup:
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self._end()
+            raise
 
     def __exit__(self, *problem: object) -> None:
         self._end()
@@ -172,7 +176,10 @@ def _join(meeting: str, rank: int, size: int, seconds: float) -> ProcessGroup:
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # else the machine's name has to resolve
     patience = timedelta(seconds=max(seconds, TIMEOUT))  # starting takes its time, however short an answer may
-    distributed.init_process_group("gloo", f"file://{meeting}", patience, size, rank)
+    try:
+        distributed.init_process_group("gloo", f"file://{meeting}", patience, size, rank)
+    except RuntimeError as error:
+        raise LostProcessError(f"{size} processes could not be started ({_first_line(error)})") from None
     return ProcessGroup(rank, size, seconds)
 
 

@@ -203,7 +203,7 @@ def _plan(
         f"{config.model['family']} with {parameters(task.model):,} parameters on {device.type}, "
         f"{_workers(training.processes, threads)}, {memory():,.0f} MB; "
         f"{total:,} updates{fitted(total, most)} ({total / per_epoch:.1f} epochs), "
-        f"about {duration((total - progress.step) * seconds)}"
+        f"about {duration(max(0, total - progress.step) * seconds)}"
     )
     return total, threads
 
