@@ -20,7 +20,7 @@ from depth import THOROUGH
 from learning import LANGUAGES, Taught, printed, wordings
 from seq2see.errors import ConfigError
 from seq2see.learn import CATALOGUE, load_lesson, outline
-from seq2see.learn.blocks import Curves, LessonTable, MapView, Matrix
+from seq2see.learn.blocks import Curves, LessonTable, MapView, Matrix, Sounds
 from seq2see.learn.lesson import LessonPage
 from seq2see.learn.quoting import Quote, quote
 from seq2see.learn.render.notebook import code_cells, notebook
@@ -176,6 +176,8 @@ def check_page(page: Any, content: LessonPage, language: str) -> None:
     assert page.locator(".charted svg[role=img]").count() == sum(isinstance(block, Curves) for block in blocks)
     tables = sum(isinstance(block, Matrix | LessonTable) for block in blocks)
     assert page.locator("table.numbers").count() == tables
+    sounds = sum(len(block.recordings) for block in blocks if isinstance(block, Sounds))
+    assert page.locator("audio[src^=blob]").count() == sounds
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
 

@@ -57,7 +57,7 @@ class Watched:
     def check(self) -> None:
         assert self.problems == []
         assert self.dialogs == []
-        assert [url for url in self.requests if not url.startswith(("file:", "data:", "about:"))] == []
+        assert [url for url in self.requests if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
 
 
 @contextmanager

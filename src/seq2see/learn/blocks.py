@@ -125,7 +125,14 @@ class MapView:
     example: PageExample
 
 
-Block = Wording | Matrix | LessonTable | Equation | Drawing | ShellLine | Curves | Quote | MapView
+@dataclass(frozen=True)
+class Sounds:
+    """Recordings to be heard, each with its name and the bytes of a WAV file in base64. They play on the page."""
+
+    recordings: tuple[tuple[Label, str], ...]
+
+
+Block = Wording | Matrix | LessonTable | Equation | Drawing | ShellLine | Curves | Quote | MapView | Sounds
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ class Paper:
 
     @property
     def line(self) -> str:
-        return f"{self.authors} ({self.year}). {self.title}. {self.where}."
+        title = self.title if self.title.endswith("?") else f"{self.title}."
+        return f"{self.authors} ({self.year}). {title} {self.where}."
 
 
 @dataclass(frozen=True)

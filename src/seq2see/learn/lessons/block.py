@@ -143,7 +143,9 @@ def _positions() -> Section:
             words.POSITIONS_LIKE,
             matrix,
             words.POSITIONS_READ.fill({"near": near, "far": far}),
-            quote("p_2i = sin(pos / 10000^(2i/D)), p_2i+1 = cos(...)", sinusoidal, "angles =", "return"),
+            quote(
+                "p_i = sin(pos / 10000^(2i/D)), p_(D/2 + i) = cos(pos / 10000^(2i/D))", sinusoidal, "angles =", "return"
+            ),
         ),
         code=f"for line in position_picture(12, {WIDTH}):\n    print(line)",
     )

@@ -30,7 +30,6 @@ from seq2see.runs.commit import MANIFEST
 from seq2see.session import load
 from seq2see.training.run import new_config, train_run
 
-SECONDS = 50.0  # of training, for each of two models at the same time
 LENGTHS = (5, 10, 20, 40)  # words, for the arithmetic of one vector
 
 
@@ -54,9 +53,8 @@ def demo_plan(runs: Path, workshop: Workshop) -> Plan:
     """The demo that was run here, if it is finished; else one in the cache folder, trained now or long ago."""
     if all(folder.is_finished(runs / family) for family in FAMILIES):
         return Plan(runs)
-    plan = Plan(workshop.place("bottleneck", {"seconds": SECONDS}), seconds=SECONDS, pairs=20_000)
-    if workshop.quick:
-        plan = Plan(plan.out, seconds=SECONDS, pairs=400, each=4)
+    out = workshop.place("bottleneck", {})
+    plan = Plan(out, pairs=400, each=4) if workshop.quick else Plan(out)
     if not untrained(plan):
         return plan
     if workshop.quick:
@@ -74,7 +72,7 @@ def _train_a_little(plan: Plan, workshop: Workshop) -> None:
     write_pairs(plan)
     for family in untrained(plan):
         settings = plan.settings(family)
-        settings["training"] = settings["training"] | {"time_limit": None, "steps": 10}
+        settings["training"] = settings["training"] | {"steps": 10}
         if plan.run(family).exists():
             atomic.remove_folder(plan.run(family))
         ended = train_run(new_config(settings), plan.run(family), LessonReporter(workshop.display, family))

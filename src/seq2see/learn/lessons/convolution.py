@@ -99,7 +99,7 @@ def teach(settings: ConvolutionSettings, workshop: Workshop) -> LessonPage:
         origins=(
             Origin(DAUPHIN_2017, "section 3", words.ORIGIN_GATE),
             Origin(GEHRING_2017, "sections 3.2 and 3.3", words.ORIGIN_CONV),
-            Origin(KALCHBRENNER_2016, "sections 3.2 to 3.5", words.ORIGIN_BYTENET),
+            Origin(KALCHBRENNER_2016, "sections 3.1 and 3.5", words.ORIGIN_BYTENET),
         ),
         following=("search",),
     )
@@ -171,7 +171,7 @@ def _field(rows: list[list[float]], kernel: int, reach: int) -> Section:
         "seen": seen(rows[-1]),
         "formula": 1 + layers * (kernel - 1),
         "far": FAR,
-        "needed": -(-FAR // (kernel // 2)),
+        "needed": -(-FAR // (kernel - 1)),
         "middle": rows[-1][reach],
     }
     return Section(
@@ -189,9 +189,10 @@ def _dilation(
     listed = ", ".join(map(str, dilations))
     counts = [seen(row) for row in rows]
     lines = (
-        Series(words.PLAIN_LINE.fill({"kernel": kernel}), tuple((i, float(n)) for i, n in enumerate(growth, start=1))),
-        Series(words.DILATED_LINE, tuple((i, float(n)) for i, n in enumerate(counts, start=1)), dashed=True),
+        Series(words.PLAIN_LINE.fill({"kernel": kernel}), tuple(enumerate(map(float, growth)))),
+        Series(words.DILATED_LINE, tuple(enumerate(map(float, counts))), dashed=True),
     )
+    layers = tuple(str(layer) for layer in range(1, len(rows) + 1))
     numbers = {
         "layers": len(rows),
         "kernel": kernel,
@@ -205,7 +206,7 @@ def _dilation(
         (
             words.DILATION.fill({"kernel": kernel, "dilations": listed}),
             _picture(rows, reach),
-            Curves(words.GROWTH, words.ACROSS, lines, digits=0, low=0.0),
+            Curves(words.GROWTH, words.ACROSS, lines, digits=0, ticks=layers, low=0.0),
             words.DILATION_READ.fill(numbers),
             quote("reach = (kernel - 1) dilation", Block, "return (self.kernel"),
         ),

@@ -66,7 +66,7 @@ TRAINING = {
 
 class HeadsSettings(LessonSettings):
     word: Literal["배를", "차를", "눈을"] = Field("배를", description="the word with two meanings")
-    seed: int = Field(1, ge=0, le=1_000, description="of training: other first numbers, other work for each head")
+    seed: int = Field(1, ge=0, le=1_000, description="of the initial weights")
 
 
 def small_grammar() -> list[tuple[str, str]]:
@@ -115,7 +115,7 @@ def loss_of(model: Model[Any, Any], batch: Batch) -> float:
 
 @torch.no_grad()
 def described(translator: Translator, pairs: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Every head: entropy and distance of its rows, its share on marks, and what is lost when it is switched off."""
+    """Every head: entropy and distance of its rows, its share on special tokens, the loss when it is switched off."""
     maps = [translator.forced(source, target).maps for source, target in pairs]
     batch = batch_of(translator, pairs)
     usual = loss_of(translator.model, batch)
@@ -166,7 +166,7 @@ def vectors(translator: Translator, sentence: str, word: str) -> list[torch.Tens
 def teach(settings: HeadsSettings, workshop: Workshop) -> LessonPage:
     translator = trained(workshop, settings.seed)
     sample = short_phrases("test", 3 if workshop.quick else 60)
-    made_from = {"seed": settings.seed, "sentences": len(sample)}
+    made_from = {"run": translator.path.name, "sentences": len(sample)}
     rows = workshop.measured("heads", made_from, lambda: described(translator, sample))
     both = meanings(settings.word)
     apart = _cosines(translator, settings.word, both)
@@ -219,8 +219,9 @@ def _cosines(translator: Translator, word: str, both: list[tuple[str, str, str]]
     return [float(torch.cosine_similarity(a, b, dim=0)) for a, b in zip(first, second, strict=True)]
 
 
-def _named(row: dict[str, Any]) -> str:
-    return f"{row['kind']} {row['layer']}.{row['head']}"
+def _named(row: dict[str, Any]) -> Wording:
+    kind, place = KIND_NAMES[row["kind"]], f"{row['layer']}.{row['head']}"
+    return Wording(f"{kind.en} {place}", f"{kind.ko} {place}")
 
 
 # ----- the sections

@@ -30,7 +30,7 @@ SHORT = 6  # words of the sentence that is read in one or both directions
 TRAINING = {
     "schedule": "cosine",
     "warmup": 30,
-    "learning_rate": 1e-2,
+    "learning_rate": 3e-3,
     "beta2": 0.999,
     "batch_tokens": 1300,
     "weight_decay": 0.0,
@@ -321,7 +321,11 @@ def _recalled(recalled: dict[CellName, dict[str, list[float]]], *, quick: bool) 
                 {"example": example, "first": first, "pairs": QUICK if quick else PAIRS, "chance": 1 / len(LETTERS)}
             ),
             LessonTable(columns, rows),
-            words.RECALL_GRADIENT,
+            words.RECALL_GRADIENT.fill(
+                {"few": LENGTHS[0], "many": LENGTHS[-1]}
+                | {f"few_{kind}": measured["right"][0] for kind, measured in recalled.items()}
+                | {f"many_{kind}": measured["right"][-1] for kind, measured in recalled.items()}
+            ),
             Curves(words.REACHING_CHART, words.COLUMN_WORD, series, log=True),
             words.RECALL_READ.fill(ratios | {"length": LONGEST}),
         ),

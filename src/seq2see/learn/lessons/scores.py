@@ -184,6 +184,7 @@ def _same(query: Tensor) -> Section:
             quote("scaled dot: s . h / sqrt(d)", ScaledDot.as_dot_product, "return query, 1 / math.sqrt"),
             quote("general: s . (W h)", General.project_keys, "return self.bilinear"),
             quote("additive: v . tanh(W1 s + W2 h)", Additive._energy, "inner = torch.tanh"),
+            quote("v . inner", Additive._energy, "return torch.matmul(inner, self.energy.weight[0, 0])\n"),
             quote("cosine: s . h / (|s| |h|)", Cosine.as_dot_product, "unit = F.normalize", "return"),
             quote("location: (W s)_j", Location.score, "rows = ", "return"),
         ),

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from seq2see.learn.blocks import LessonTable, MapView, Section, TableColumn
 from seq2see.learn.lesson import Attempt, Lesson, LessonPage, LessonSettings
-from seq2see.learn.papers import BAHDANAU_2014, SUTSKEVER_2014, WU_2016, Origin
+from seq2see.learn.papers import SUTSKEVER_2014, WU_2016, Origin
 from seq2see.learn.quoting import quote
 from seq2see.learn.texts import search as words
 from seq2see.learn.workshop import Workshop
@@ -20,7 +20,7 @@ from seq2see.look.draw.page import PageExample
 from seq2see.search import SearchConfig
 from seq2see.search.scoring import length_penalty
 from seq2see.session import Translation, Translator, load
-from seq2see.training.loss import cross_entropy
+from seq2see.training.loss import _ChunkedLoss
 from seq2see.vocabulary import BOS, EOS
 
 RAIN, GREETING = "비가 와요", "안녕하세요"
@@ -132,8 +132,8 @@ def teach(settings: SearchSettings, workshop: Workshop) -> LessonPage:
             Attempt(words.TRY_ALPHA, ("alpha=0",)),
         ),
         origins=(
+            Origin(SUTSKEVER_2014, "section 2, equation 1", words.ORIGIN_FORCING),
             Origin(SUTSKEVER_2014, "section 3.2", words.ORIGIN_BEAM),
-            Origin(BAHDANAU_2014, "appendix B.2", words.ORIGIN_FORCING),
             Origin(WU_2016, "section 7, equation 14", words.ORIGIN_PENALTY),
         ),
         following=("style",),
@@ -167,7 +167,12 @@ def _forced(translator: Translator) -> Section:
             words.FORCED.fill({"source": RAIN, "target": target}),
             LessonTable(columns, tuple(rows)),
             words.FORCED_READ.fill({"total": total, "probability": math.exp(-total)}),
-            quote("loss = - sum_t log p(y_t | y_<t, x)", cross_entropy),
+            quote(
+                "- log p(y_t | y_<t, x) = log sum_k exp(z_k) - z_y, summed over t",
+                _ChunkedLoss.forward,
+                "logits = torch.matmul",
+                "total += (mass.log()",
+            ),
         ),
         code="from seq2see.learn.workshop import Workshop\n"
         "translator = trained(Workshop(quick=True))\n"

@@ -190,7 +190,7 @@ def teach(settings: WhenSettings, workshop: Workshop) -> LessonPage:
             _sentence({variant: run for variant, (run, _) in results.items()}, example, settings.sentence),
             _local(results["local_p"][0], example),
         ),
-        words.ANSWER.fill(aers),
+        words.ANSWER.fill(aers | {"diagonal": straight}),
         attempts=(Attempt(words.TRY_SENTENCE, ("sentence=4",)),),
         origins=(
             Origin(BAHDANAU_2014, "section 3.1, appendix A.1.2", words.ORIGIN_BAHDANAU),

@@ -16,7 +16,18 @@ from typing import Any
 import seq2see
 from seq2see import atomic
 from seq2see.errors import ConfigError
-from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, Section, ShellLine
+from seq2see.learn.blocks import (
+    Block,
+    Curves,
+    Drawing,
+    Equation,
+    LessonTable,
+    MapView,
+    Matrix,
+    Section,
+    ShellLine,
+    Sounds,
+)
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
 from seq2see.learn.render.terminal import cell_text
@@ -126,7 +137,7 @@ def _text(block: Block, language: Language) -> str:
             return f"```\n{block.formula}\n```\n\n```python\n# {block.place}\n{block.code}\n```"
         case Curves():
             return _points(block, language)
-        case MapView():
+        case MapView() | Sounds():
             return ""
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, ShellLine
+from seq2see.learn.blocks import Block, Curves, Drawing, Equation, LessonTable, MapView, Matrix, ShellLine, Sounds
 from seq2see.learn.catalogue import outline
 from seq2see.learn.lesson import Lesson, LessonPage, LessonSettings, command_line
 from seq2see.learn.quoting import Quote
@@ -107,6 +107,8 @@ def _packed(block: Block, language: Language) -> dict[str, Any]:
         case MapView():
             examples, note = pack_examples([block.example])
             return {"kind": "map", "examples": examples, "note": note}
+        case Sounds():
+            return {"kind": "sounds", "sounds": [[say(name, language), wav] for name, wav in block.recordings]}
 
 
 def _matrix(matrix: Matrix, language: Language) -> dict[str, Any]:

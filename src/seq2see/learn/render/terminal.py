@@ -16,6 +16,7 @@ from seq2see.learn.blocks import (
     Matrix,
     Section,
     ShellLine,
+    Sounds,
     TableColumn,
     Value,
     decimal,
@@ -128,6 +129,8 @@ def drawn(block: Block, language: Language) -> Iterator[RenderableType]:
             yield from (attention.words() for attention in example.maps)
             if example.tree is not None:
                 yield example.tree
+        case Sounds():
+            yield from map(Text, wrapped(say(common.SOUNDS.fill({"count": len(block.recordings)}), language)))
 
 
 def _matrix(matrix: Matrix, language: Language) -> Iterator[Text]:

@@ -8,9 +8,9 @@ SUMMARY = Wording(
     "문장 전체를 담은 벡터 하나, 문장이 길어지면 생기는 일",
 )
 QUESTION = Wording(
-    "The first models that translated with neural networks read the whole sentence into one vector, and said "
-    "everything from that. What happens when sentences grow longer, and what does attention change?",
-    "신경망으로 번역한 최초의 모델들은 문장 전체를 벡터(vector) 하나에 담고, 거기에서 모든 말을 했습니다. 문장이 "
+    "The first neural translation models read the whole sentence into one vector and generated the translation from "
+    "it. What happens when sentences grow longer, and what does attention change?",
+    "최초의 신경망 번역 모델들은 문장 전체를 벡터(vector) 하나에 담고, 그 벡터에서 번역문을 만들어 냈습니다. 문장이 "
     "길어지면 어떻게 되며, 어텐션(attention)은 무엇을 바꿉니까?",
 )
 VECTOR_TITLE = Wording("The arithmetic of one vector", "벡터 하나의 산수")
@@ -69,18 +69,19 @@ KEPT = Wording(
 INSTEAD_TITLE = Wording("What attention does instead", "어텐션은 어떻게 다른가")
 INSTEAD = Wording(
     "`rnnsearch` keeps the state of every word. Before each word it says, it computes weights over them and takes "
-    "their weighted sum: a new vector c_t for every word instead of one c for all. A row below is one of these "
-    "looks:",
-    "`rnnsearch`는 모든 단어의 상태를 간직합니다. 한 단어를 말하기 전에 상태마다 가중치(weight)를 계산해 가중합을 "
-    "얻습니다. 모두를 위한 c 하나가 아니라 단어마다 새로운 벡터 c_t입니다. 아래의 한 행이 그렇게 한 번 본 것입니다.",
+    "their weighted sum: a new vector c_t for every word instead of one c for all. A row below shows "
+    "these weights for one word:",
+    "`rnnsearch`는 모든 단어의 상태(state)를 간직합니다. 한 단어를 말하기 전에 상태마다 가중치(weight)를 계산해 "
+    "가중합을 얻습니다. 모두를 위한 c 하나가 아니라 단어마다 새로운 벡터 c_t입니다. 아래의 한 행이 한 단어의 "
+    "가중치입니다.",
 )
 ANSWER = Wording(
-    "{width} numbers have to hold any sentence, and the longer it is, the less fits in: for sentences of {first} "
-    "words {label} is {rnn_short:.1f}, for those of {last} it is {rnn_long:.1f}. With attention, where each word "
-    "keeps its own {width} numbers, it is {rnnsearch_long:.1f} for the longest sentences.",
-    "숫자 {width}개에 어떤 문장이든 담아야 하므로, 길수록 덜 담깁니다. {first}단어 문장과 {last}단어 문장의 {label} "
-    "점수는 {rnn_short:.1f}, {rnn_long:.1f}입니다. 단어마다 숫자 {width}개를 간직하는 어텐션은 가장 긴 문장에서 "
-    "{rnnsearch_long:.1f}입니다.",
+    "Without attention, {width} numbers have to hold any sentence: for sentences of {first} words {label} is "
+    "{rnn_short:.1f}, for those of {last} it is {rnn_long:.1f}. With attention each word keeps its own {width} "
+    "numbers: {rnnsearch_short:.1f} and {rnnsearch_long:.1f}.",
+    "어텐션이 없으면 숫자 {width}개에 어떤 문장이든 담아야 합니다. {label} 점수는 {first}단어 문장에서 "
+    "{rnn_short:.1f}, {last}단어 문장에서 {rnn_long:.1f}입니다. 어텐션이 있으면 단어마다 숫자 {width}개를 간직하며, "
+    "점수는 {rnnsearch_short:.1f}와 {rnnsearch_long:.1f}입니다.",
 )
 TRY_EDGES = Wording(
     "Group the sentences otherwise: short, middle, long.",

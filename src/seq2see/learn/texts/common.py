@@ -17,6 +17,10 @@ TRAINS = Wording(
     "* trains small models the first time, up to two minutes; they are kept",
     "* 처음에는 작은 모델을 학습하며(최대 2분), 결과를 저장해 둡니다",
 )
+SOUNDS = Wording(
+    "({count} recordings to be heard on the page: -o lesson.html)",
+    "(녹음 {count}개는 -o lesson.html로 만든 페이지에서 들을 수 있습니다)",
+)
 COMMAND = Wording("the command of this page", "이 페이지를 만든 명령")
 COMPUTED = Wording("The code that computes it: {place}", "이것을 계산하는 코드: {place}")
 TRY_CELL = Wording("Change a number above, and run the cell again.", "위의 숫자를 바꾸고 셀을 다시 실행해 보십시오.")

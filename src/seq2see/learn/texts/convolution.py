@@ -8,10 +8,11 @@ SUMMARY = Wording(
     "ConvS2S와 ByteNet의 게이트, 수용 영역, 팽창을 재어 봅니다",
 )
 QUESTION = Wording(
-    "A recurrent network reads word after word. A convolution sees only {kernel} neighbours, but all positions at "
-    "once. How can it still connect words that stand far apart?",
-    "순환 신경망은 단어를 하나씩 차례로 읽습니다. 합성곱(convolution)은 이웃 {kernel}개만 보지만 모든 자리를 "
-    "동시에 계산합니다. 그런데도 어떻게 멀리 떨어진 단어를 이어 줄 수 있습니까?",
+    "A recurrent network reads word after word. A convolution computes all positions at once, but each sees only a "
+    "window of {kernel} words. How can it still connect words that are far apart?",
+    "순환 신경망(recurrent neural network)은 단어를 하나씩 차례로 읽습니다. 합성곱(convolution)은 모든 자리를 동시에 "
+    "계산하지만, 한 자리는 단어 {kernel}개짜리 창(window)만 봅니다. 그런데도 어떻게 멀리 떨어진 단어를 이어 줄 수 "
+    "있습니까?",
 )
 
 GATE_TITLE = Wording("One window, and a gate", "창 하나와 게이트")
@@ -27,36 +28,38 @@ COLUMN_A = Wording("A", "A")
 COLUMN_GATE = Wording("sigmoid(B)", "sigmoid(B)")
 COLUMN_OUT = Wording("A sigmoid(B)", "A sigmoid(B)")
 GATE_READ = Wording(
-    "Over all {count} numbers of the block the gates are open by {mean:.2f} on average: nothing is decided yet. "
-    "Unlike tanh, the product has a linear path through A, so that the gradient does not fade layer after layer.",
-    "블록의 숫자 {count}개에서 게이트는 평균 {mean:.2f}만큼 열려 있습니다. 아직 아무것도 정해지지 않았습니다. "
-    "tanh와 달리 이 곱에는 A를 거치는 선형 통로가 있어서 층이 쌓여도 기울기(gradient)가 잘 사라지지 않습니다.",
+    "Over all {count} numbers of the block the gates are open by {mean:.2f} on average; they are random, because "
+    "nothing has been learned yet. Dauphin's argument for this gate: the product has a linear path through A, so that "
+    "the gradient vanishes less than through tanh.",
+    "블록의 숫자 {count}개에서 게이트는 평균 {mean:.2f}만큼 열려 있습니다. 아직 배운 것이 없으므로 무작위입니다. 이런 "
+    "게이트를 쓰는 까닭을 Dauphin은 이렇게 설명합니다. 곱에는 A를 거치는 선형 통로가 있어서 tanh보다 "
+    "기울기(gradient)가 덜 사라집니다.",
 )
 
 FIELD_TITLE = Wording("Layers widen the view", "층이 쌓이면 시야가 넓어집니다")
 FIELD = Wording(
     "Which words does one position of the encoder know after 1, 2, ... layers? We ask the model itself: the "
-    "gradient of the middle position with respect to each word. A word with gradient 0, a dot below, cannot have "
-    "been seen; the higher the bar, the more of the word is in there. A line for each number of layers:",
-    "층을 1개, 2개, ... 쌓으면 인코더의 한 자리는 어느 단어까지 압니까? 모델에 직접 묻습니다. 가운데 자리를 각 "
-    "단어로 미분한 기울기를 보면, 기울기가 0인 단어(아래의 점)는 본 적이 없는 것입니다. 막대가 높을수록 그 단어가 "
-    "많이 들어 있습니다. 층의 수마다 한 줄씩 그렸습니다.",
+    "gradient of the middle position with respect to each word. A word with gradient 0, a dot below, has not been "
+    "seen; the higher the bar, the more the position depends on the word. A line for each number of layers:",
+    "층을 1개, 2개, ... 쌓으면 인코더(encoder)의 한 자리는 어느 단어까지 압니까? 모델에 직접 묻습니다. 가운데 자리를 "
+    "각 단어로 미분한 기울기를 보면, 기울기가 0인 단어(아래의 점)는 본 적이 없는 것입니다. 막대가 높을수록 그 단어의 "
+    "영향이 큽니다. 층의 수마다 한 줄씩 그렸습니다.",
 )
 FIELD_NAME = Wording("layers", "층")
 COLUMN_SEEN = Wording("words seen", "본 단어")
 COLUMN_MIDDLE = Wording("share of the middle", "가운데의 비율")
 FIELD_READ = Wording(
-    "After {layers} layers it has seen {seen} words, and 1 + {layers} x ({kernel} - 1) = {formula}. To connect two "
-    "words {far} apart it would take {needed} layers. The far ones weigh little: the word itself still has the "
-    "largest share ({middle:.0%}).",
-    "{layers}층이면 단어 {seen}개를 보며, 1 + {layers} x ({kernel} - 1) = {formula}입니다. {far}칸 떨어진 두 "
-    "단어를 이으려면 {needed}층이 필요합니다. 먼 단어의 무게는 작습니다. 여전히 그 단어 자신의 비율이 "
-    "{middle:.0%}로 가장 큽니다.",
+    "After {layers} layers it has seen {seen} words, and 1 + {layers} x ({kernel} - 1) = {formula}. That is its "
+    "receptive field. Two words {far} apart are seen together after {needed} layers. The share of the word in the "
+    "middle is {middle:.0%}.",
+    "{layers}층이면 단어 {seen}개를 보며, 1 + {layers} x ({kernel} - 1) = {formula}입니다. 이것이 수용 영역(receptive "
+    "field)입니다. {far}칸 떨어진 두 단어를 함께 보려면 {needed}층이 필요합니다. 가운데 단어의 비율은 "
+    "{middle:.0%}입니다.",
 )
 
 DILATION_TITLE = Wording("Dilation: windows with holes", "팽창: 구멍 난 창")
 DILATION = Wording(
-    "ByteNet keeps {kernel} positions a window, but spreads them: {dilations} apart, layer after layer. The same "
+    "ByteNet keeps {kernel} positions in a window, but spreads them: {dilations} apart, layer after layer. The same "
     "question, asked of its encoder:",
     "ByteNet도 창은 {kernel}자리이지만 층마다 {dilations}칸씩 벌려 놓습니다. 이것이 팽창(dilation)입니다. 인코더에 "
     "같은 것을 물어봅니다.",
@@ -67,19 +70,19 @@ PLAIN_LINE = Wording("ConvS2S, window {kernel}", "ConvS2S, 창 {kernel}")
 DILATED_LINE = Wording("ByteNet, dilated", "ByteNet, 팽창")
 DILATION_READ = Wording(
     "{layers} dilated layers see {seen} words: 1 + ({kernel} - 1) x {total} = {formula}. As many plain layers see "
-    "{plain}. That is how ByteNet gets by without attention: the path between two words grows with the logarithm "
-    "of their distance.",
+    "{plain}. That is how ByteNet works without attention: with dilations that double, the path between two words "
+    "grows with the logarithm of their distance.",
     "팽창한 층 {layers}개는 단어 {seen}개를 봅니다. 1 + ({kernel} - 1) x {total} = {formula}입니다. 보통의 층을 "
-    "같은 수만큼 쌓으면 {plain}개입니다. 그래서 ByteNet은 어텐션(attention) 없이도 됩니다. 두 단어 사이의 경로가 "
-    "거리의 로그로만 늘어나기 때문입니다.",
+    "같은 수만큼 쌓으면 {plain}개입니다. 그래서 ByteNet은 어텐션(attention) 없이도 됩니다. 간격이 두 배씩 "
+    "커지면 두 단어 사이의 경로가 거리의 로그로만 늘어나기 때문입니다.",
 )
 
-CAUSAL_TITLE = Wording("The decoder must not see ahead", "디코더는 앞날을 보면 안 됩니다")
+CAUSAL_TITLE = Wording("The decoder must not look ahead", "디코더는 뒤에 올 단어를 보면 안 됩니다")
 CAUSAL = Wording(
-    "In the decoder the window reaches back only. Which of the words said so far does each target position feel (a "
-    "line for each position of ConvS2S's decoder, a column for each word)?",
-    "디코더(decoder)의 창은 뒤로만 뻗습니다. 각 자리는 지금까지 말한 단어 가운데 무엇을 느낍니까? ConvS2S 디코더의 "
-    "자리마다 한 줄, 단어마다 한 칸입니다.",
+    "In the decoder the window reaches back only. On which of the words said so far does each target position "
+    "depend (a line for each position of ConvS2S's decoder, a column for each word)?",
+    "디코더(decoder)의 창은 이미 말한 쪽으로만 열립니다. 각 자리는 지금까지 말한 단어 가운데 무엇에 달려 있습니까? "
+    "ConvS2S 디코더의 자리마다 한 줄, 단어마다 한 칸입니다.",
 )
 CAUSAL_READ = Wording(
     "Above the diagonal every gradient is exactly {above:g}: {count} of {count} entries. So a known target can be "
@@ -89,18 +92,17 @@ CAUSAL_READ = Wording(
 )
 
 ANSWER = Wording(
-    "By stacking: {layers} layers of windows of {kernel} see {plain} words; with holes that double, "
-    "{dilated_layers} layers see {dilated}. ConvS2S leaves the far words to attention in every decoder layer, "
-    "ByteNet to dilation.",
-    "쌓으면 됩니다. 창 {kernel}짜리 층 {layers}개는 단어 {plain}개를 보고, 구멍을 두 배씩 넓히면 층 "
-    "{dilated_layers}개로 {dilated}개를 봅니다. ConvS2S는 먼 단어를 디코더 층마다 있는 어텐션에 맡기고, ByteNet은 "
+    "By stacking: {layers} layers of windows of {kernel} see {plain} words; dilated, {dilated_layers} layers see "
+    "{dilated}. ConvS2S reaches the far words by attention in every decoder layer, ByteNet by dilation.",
+    "쌓으면 됩니다. 창 {kernel}짜리 층 {layers}개는 단어 {plain}개를 보고, 팽창한 층 "
+    "{dilated_layers}개는 {dilated}개를 봅니다. ConvS2S는 먼 단어를 디코더 층마다 있는 어텐션에 맡기고, ByteNet은 "
     "팽창에 맡깁니다.",
 )
 TRY_KERNEL = Wording("Wider windows: how many layers do they save?", "창을 넓혀 보십시오. 층을 몇 개나 아낍니까?")
 TRY_DILATIONS = Wording(
-    "Take the holes away: what is left of ByteNet's view?",
-    "구멍을 없애 보십시오. ByteNet의 시야가 얼마나 남습니까?",
+    "No dilation: how much does ByteNet still see?",
+    "팽창을 없애 보십시오. ByteNet은 얼마나 봅니까?",
 )
-ORIGIN_GATE = Wording("gated linear units in sequence-to-sequence learning", "시퀀스 변환에 쓴 게이트 선형 유닛")
+ORIGIN_GATE = Wording("gated linear units", "게이트 선형 유닛(gated linear unit)")
 ORIGIN_CONV = Wording("stacked convolutions with attention in every layer", "층마다 어텐션을 둔 합성곱 쌓기")
-ORIGIN_BYTENET = Wording("dilated convolutions, one stack on top of the other", "팽창 합성곱을 두 더미로 쌓기")
+ORIGIN_BYTENET = Wording("a decoder on top of the encoder; dilation", "인코더 위에 쌓은 디코더, 팽창")

@@ -4,14 +4,14 @@ from seq2see.learn.wording import Wording
 
 TITLE = Wording("Similarity as a product, softmax as a mixture", "곱으로 재는 닮음, 섞는 비율로서의 소프트맥스")
 SUMMARY = Wording(
-    "how alike two vectors are, and how scores become shares",
+    "how similar two vectors are, and how scores become shares",
     "두 벡터가 얼마나 닮았는지, 점수가 어떻게 비율이 되는지",
 )
 
 QUESTION = Wording(
     "Attention asks again and again: which of these vectors is most like this one? How can a computer answer that "
     "with nothing but multiplications and additions, and what does it do with the answer?",
-    "어텐션(attention)은 '이 벡터들 가운데 어느 것이 이 벡터와 가장 닮았는가'를 되풀이해서 묻습니다. 곱셈과 "
+    "어텐션(attention)은 '이 벡터(vector)들 가운데 어느 것이 이 벡터와 가장 닮았는가'를 되풀이해서 묻습니다. 곱셈과 "
     "덧셈만으로 어떻게 답할 수 있으며, 그 답으로 무엇을 합니까?",
 )
 
@@ -22,10 +22,10 @@ PRODUCT = Wording(
     "키(key) {count}개를 만납니다.",
 )
 PRODUCT_READ = Wording(
-    "{best} points the way of the query and gets {best_score:g}; {worst} gets {worst_score:g}. A large product means "
-    "alike; a negative one means that they point in opposite directions.",
-    "쿼리와 방향이 가장 비슷한 {best}의 점수는 {best_score:g}이고, {worst}의 점수는 {worst_score:g}입니다. 내적이 "
-    "크면 닮은 것이고, 음수이면 서로 반대쪽을 향하는 것입니다.",
+    "{best} gets the highest score, {best_score:g}; {worst} gets the lowest, {worst_score:g}. A positive product means "
+    "that both point to the same side, a negative one that the angle between them is larger than 90 degrees.",
+    "점수가 가장 높은 것은 {best}의 {best_score:g}이고, 가장 낮은 것은 {worst}의 {worst_score:g}입니다. 내적이 "
+    "양수이면 두 벡터가 같은 쪽을 향하고, 음수이면 사잇각이 90도보다 큽니다.",
 )
 PLANE = Wording("second number", "둘째 숫자")
 ACROSS = Wording("first number", "첫째 숫자")
@@ -35,8 +35,8 @@ KEY = Wording("key {vector}", "키 {vector}")
 ANGLE_TITLE = Wording("What the product measures", "내적이 재는 것")
 ANGLE = Wording(
     "The same number is the length of one vector, times the length of the other, times the cosine of the angle "
-    "between them. So it grows with the lengths and not only with the likeness. The cosine alone, from -1 to 1, "
-    "forgets the lengths:",
+    "between them. So it grows with the lengths, not only with the similarity of direction. The cosine alone, from -1 "
+    "to 1, ignores the lengths:",
     "같은 값을 '한 벡터의 길이 x 다른 벡터의 길이 x 사잇각의 코사인(cosine)'으로도 쓸 수 있습니다. 그러므로 내적은 "
     "닮을수록 커질 뿐 아니라 벡터가 길어도 커집니다. 코사인만 쓰면 길이는 빠지고 -1에서 1 사이의 값이 됩니다.",
 )
@@ -62,21 +62,20 @@ COLUMN_SHIFTED = Wording("- largest", "- 최댓값")
 COLUMN_EXP = Wording("exp", "exp")
 COLUMN_WEIGHT = Wording("weight", "가중치")
 SOFTMAX_READ = Wording(
-    "A lead of {lead:g} in the score is a factor of exp({lead:g}) = {factor:,.1f} between the weights of the first "
-    "two.",
-    "점수가 {lead:g}만큼 앞서면 첫째와 둘째의 가중치는 exp({lead:g}) = {factor:,.1f}배 차이가 납니다.",
+    "The two highest scores differ by {lead:g}, so their weights differ by a factor of exp({lead:g}) = {factor:,.1f}.",
+    "가장 높은 두 점수의 차이가 {lead:g}이므로 가중치는 exp({lead:g}) = {factor:,.1f}배 차이가 납니다.",
 )
 
 MIXTURE_TITLE = Wording("Weights make a mixture", "가중치로 섞기")
 MIXTURE = Wording(
-    "Each key has a value beside it: what is taken home. The weights say how much of each value goes into the "
-    "mixture. This is a look-up that is not all or nothing, so that a gradient can flow through it.",
-    "키마다 실제로 가져갈 내용인 밸류(value)가 있습니다. 가중치만큼씩 밸류를 섞습니다. 하나만 고르는 것이 아니라 "
-    "조금씩 섞는 찾아보기이므로 기울기(gradient)가 흐를 수 있습니다.",
+    "Each key has a value: the content that is read. The weights say how much of each value goes into the mixture. "
+    "This is a look-up that is not all or nothing, so that a gradient can flow through it.",
+    "키마다 실제로 읽어 갈 내용인 밸류(value)가 있습니다. 가중치(weight)만큼씩 밸류를 섞습니다. 하나만 고르는 것이 "
+    "아니라 비율대로 섞어 읽으므로 기울기(gradient)가 흐를 수 있습니다.",
 )
 MIXTURE_ROW = Wording("mixture", "섞은 결과")
 SHARPNESS = Wording(
-    "How hard the choice is depends on the size of the scores. Multiplied by a sharpness, the same scores give "
+    "How sharp the weights are depends on the size of the scores. Multiplied by a sharpness, the same scores give "
     "anything between a plain mean and a single choice:",
     "얼마나 한쪽으로 쏠리는지는 점수의 크기에 달려 있습니다. 같은 점수에 날카로움(sharpness)을 곱하면 단순한 "
     "평균에서 하나만 고르는 것까지 무엇이든 됩니다.",
@@ -91,7 +90,7 @@ SHARPNESS_READ = Wording(
 )
 
 ANSWER = Wording(
-    "Dot products score how alike each key is to the query ({scores}), the softmax turns the scores into shares "
+    "Dot products score how similar each key is to the query ({scores}), the softmax turns the scores into shares "
     "({weights}), and the shares mix the values into one vector: {mixture}. That is all of attention but its learned "
     "matrices.",
     "내적으로 각 키가 쿼리와 얼마나 닮았는지 점수({scores})를 매기고, 소프트맥스로 점수를 비율({weights})로 바꾸고, "
@@ -108,8 +107,8 @@ TRY_SHARPNESS = Wording(
 )
 
 ORIGIN_SOFTMAX = Wording(
-    "the softmax of products as an address in a memory",
-    "내적의 소프트맥스로 기억의 주소를 정하기",
+    "the softmax of similarities as an address in a memory",
+    "유사도의 소프트맥스로 메모리의 주소를 정하기",
 )
 ORIGIN_LUONG = Wording("the score 'dot'", "점수 'dot'")
 ORIGIN_VASWANI = Wording("the same, divided by sqrt(d_k)", "같은 것을 sqrt(d_k)로 나눈 점수")

@@ -9,8 +9,8 @@ SUMMARY = Wording(
 )
 
 QUESTION = Wording(
-    "What exactly does a model compute when a word 'looks at' other words? Here is one sentence with every number of "
-    "the way, so small that a pencil can follow.",
+    "What exactly does a model compute when a word 'looks at' other words? Here is one sentence with every number "
+    "along the way, small enough to follow with a pencil.",
     "단어가 다른 단어를 '본다'고 할 때 모델은 정확히 무엇을 계산합니까? 연필로 따라갈 수 있을 만큼 작은 숫자로, 문장 "
     "하나의 모든 과정을 보여 드립니다.",
 )
@@ -28,10 +28,10 @@ VECTORS = Wording(
 PROJECTIONS_TITLE = Wording("Query, key and value", "쿼리, 키, 밸류")
 PROJECTIONS = Wording(
     "Every word plays three parts. As a query it asks: what do I need? As a key it tells others what can be found "
-    "here. As a value it is what they take home. Three learned matrices make the three out of X:",
+    "here. As a value it is what they read. Three learned matrices make the three out of X:",
     "모든 단어는 세 가지 역할을 합니다. 쿼리(query)일 때는 '나에게 무엇이 필요한가'를 묻고, 키(key)일 때는 '여기에서 "
-    "무엇을 찾을 수 있는가'를 알리며, 밸류(value)는 실제로 가져가는 내용입니다. 학습으로 얻은 세 행렬이 X에서 이 "
-    "셋을 만듭니다.",
+    "무엇을 찾을 수 있는가'를 알리며, 밸류(value)일 때는 다른 단어가 실제로 읽어 가는 내용이 됩니다. 학습으로 얻은 세 "
+    "행렬이 X에서 이 셋을 만듭니다.",
 )
 PROJECTED = Wording(
     "Multiplied, they give a query, a key and a value for every word:",
@@ -80,7 +80,7 @@ ALL_WEIGHTS = Wording(
     "{first_weight:.2f}, '{second}'에 {second_weight:.2f}의 가중치를 둡니다.",
 )
 
-SUM_TITLE = Wording("Weighted sum: what is taken home", "가중합: 가져가는 내용")
+SUM_TITLE = Wording("Weighted sum: what is read", "가중합: 읽어 가는 내용")
 SUM = Wording(
     "Now the values. '{asking}' takes a little of each of them, as much as its weights say, and adds it up. The sum "
     "is its new vector, its context:",
@@ -100,13 +100,13 @@ MASKED = Wording(
     "self-attention)입니다.",
 )
 AFTER_MASKED = Wording(
-    "The first word, '{first}', has only itself to look at: its weight is {only:.2f}. The last row is as it was, for "
-    "nothing stands behind the last word.",
+    "The first word, '{first}', has only itself to look at: its weight is {only:.2f}. The last row is as it was, "
+    "because no word follows the last one.",
     "첫 단어 '{first}'에게는 볼 수 있는 것이 자기 자신뿐이므로 가중치가 {only:.2f}입니다. 마지막 단어 뒤에는 "
     "아무것도 없으므로 마지막 행은 가리기 전과 같습니다.",
 )
 
-HEADS_TITLE = Wording("Several heads", "멀티헤드 어텐션")
+HEADS_TITLE = Wording("Several heads", "멀티헤드 어텐션(multi-head attention)")
 HEADS = Wording(
     "One softmax is one way of looking: '{asking}' had to share its look between '{first}' and '{second}'. {heads} "
     "heads cut the columns of Q, K and V into {heads} parts, {part} numbers for each head. Each head has scores, a "
@@ -122,7 +122,7 @@ HEAD_LOOKS = Wording(
     "헤드 {head}에서 '{asking}' 행은 '{word}'에 {weight:.2f}로 가장 큰 가중치를 둡니다.",
 )
 AFTER_HEADS = Wording(
-    "What the heads take home is put side by side, and a last learned matrix, W_O, mixes it.",
+    "What the heads have read is put side by side, and a last learned matrix, W_O, mixes it.",
     "헤드들이 가져온 것을 옆으로 이어 붙이고, 마지막으로 학습된 행렬 W_O가 이를 섞습니다.",
 )
 
@@ -145,7 +145,7 @@ CROSS_READ = Wording(
 CROSS_LOOK = Wording("{target} looks most at '{source}' ({weight:.2f})", "{target} → '{source}' ({weight:.2f})")
 
 ANSWER = Wording(
-    "It compares its query with every key, turns the scores into weights that sum to 1, and takes home the weighted "
+    "It compares its query with every key, turns the scores into weights that sum to 1, and returns the weighted "
     "sum of the values: softmax(Q K^T / sqrt(d_k)) V. For '{asking}' that is {first_weight:.2f} of '{first}', "
     "{second_weight:.2f} of '{second}' and {rest:.2f} of the others together.",
     "단어의 쿼리를 모든 키와 견주고, 점수를 합이 1인 가중치로 바꾸고, 밸류의 가중합을 가져갑니다: softmax(Q K^T / "

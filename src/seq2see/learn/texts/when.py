@@ -2,31 +2,31 @@
 
 from seq2see.learn.wording import Wording
 
-TITLE = Wording("When to look: before the step or after it", "언제 볼 것인가: 걸음 앞에서, 뒤에서")
+TITLE = Wording("When to look: before the step or after it", "언제 볼 것인가: 상태를 갱신하기 전과 후")
 SUMMARY = Wording(
     "Bahdanau's s_t-1 against Luong's s_t, input feeding, local attention",
     "바다나우의 s_t-1과 루옹의 s_t, 인풋 피딩, 로컬 어텐션",
 )
 QUESTION = Wording(
-    "A decoder that is about to say word t has a state before the step, s_t-1, and one after it, s_t. Bahdanau asks "
-    "with the first, Luong with the second. Does it matter? And what if it may look only at a window, or is told "
-    "where it looked before?",
-    "t번째 단어를 말하려는 디코더(decoder)에게는 걸음 앞의 상태 s_t-1과 걸음 뒤의 상태 s_t가 있습니다. "
-    "바다나우(Bahdanau)는 앞의 것으로, 루옹(Luong)은 뒤의 것으로 묻습니다. 차이가 있습니까? 창(window) 안만 볼 수 "
-    "있거나, 앞에서 어디를 보았는지 알려 주면 어떻게 됩니까?",
+    "A decoder that is about to generate word t has a state before the step, s_t-1, and one after it, s_t. Bahdanau's "
+    "query is the first, Luong's the second. Does it matter? And what if it may look only at a window, or is given "
+    "what it looked at before?",
+    "t번째 단어를 만들려는 디코더(decoder)에는 갱신하기 전의 상태(state) s_t-1과 갱신한 뒤의 상태 s_t가 있습니다. "
+    "바다나우(Bahdanau)는 앞의 것을, 루옹(Luong)은 뒤의 것을 쿼리(query)로 씁니다. 차이가 있습니까? 창(window) 안만 "
+    "볼 수 있거나, 앞에서 무엇을 보았는지 알려 주면 어떻게 됩니까?",
 )
 ORDER_TITLE = Wording("The same parts in another order", "같은 부품, 다른 순서")
 ORDER = Wording(
-    "Bahdanau looks first: the context goes into the cell, and the new state has heard it. Luong steps first: the "
-    "new state asks, and the context is joined to it only for saying the word.",
-    "바다나우는 먼저 봅니다. 컨텍스트(context)가 셀에 들어가므로 새 상태는 그것을 이미 압니다. 루옹은 먼저 걷습니다. "
-    "새 상태가 묻고, 컨텍스트는 단어를 말할 때에야 합쳐집니다.",
+    "Bahdanau looks first: the context goes into the cell, and the new state contains it. Luong steps first: the new "
+    "state is the query, and the context is joined to it only for predicting the word.",
+    "바다나우는 먼저 봅니다. 컨텍스트(context)가 셀(cell)에 들어가므로 새 상태에 그것이 담깁니다. 루옹은 상태를 먼저 "
+    "갱신합니다. 새 상태가 쿼리가 되고, 컨텍스트는 단어를 예측할 때에야 합쳐집니다.",
 )
 FEEDING = Wording(
-    "So Luong's next step would not know what was looked at. Input feeding repairs that: h~_t goes into the next "
-    "step, beside the word.",
-    "그래서 루옹의 다음 걸음은 무엇을 보았는지 모릅니다. 인풋 피딩(input feeding)은 이것을 고칩니다. h~_t를 단어와 "
-    "함께 다음 걸음에 넣습니다.",
+    "So Luong's next step would not know what was looked at. Input feeding changes that: h~_t goes into the next step, "
+    "together with the word.",
+    "그래서 루옹의 다음 단계는 앞에서 무엇을 보았는지 모릅니다. 인풋 피딩(input feeding)은 h~_t를 단어와 함께 다음 "
+    "단계에 넣어 이것을 알려 줍니다.",
 )
 ERROR_TITLE = Wording("Five models, one table", "다섯 모델을 한 표에")
 ERROR = Wording(
@@ -43,7 +43,7 @@ COLUMN_MODEL = Wording("model", "모델")
 COLUMN_QUERY = Wording("query", "쿼리")
 COLUMN_AER = Wording("AER", "AER")
 COLUMN_EXACT = Wording("exact", "일치")
-COLUMN_ENTROPY = Wording("entropy", "엔트로피")
+COLUMN_ENTROPY = Wording("entropy", "엔트로피(entropy)")
 COLUMN_UNSEEN = Wording("missed", "안 본 단어")
 ERROR_READ = Wording(
     "*exact* is the share of sentences that are translated word for word as the reference, *entropy* how wide a row "
@@ -63,9 +63,9 @@ SENTENCE = Wording(
     "같도록 모든 모델에게 정답을 말하게 했습니다.",
 )
 MAP = Wording("{name}: AER of this sentence {aer:.3f}", "{name}: 이 문장의 AER {aer:.3f}")
-LOCAL_TITLE = Wording("Where the windows stand", "창이 서는 곳")
+LOCAL_TITLE = Wording("Where the windows are", "창의 자리")
 LOCAL = Wording(
-    "local-m centres its window of {window} words on either side at p_t = t, as if both languages had one order. "
+    "local-m centres its window, {window} words to either side, at p_t = t, as if both languages had one order. "
     "local-p predicts p_t from s_t, and multiplies the weights by a Gaussian around it. For the same sentence, "
     "beside the place the grammar gives:",
     "local-m은 두 언어의 어순이 같다고 보고 p_t = t를 가운데로 양쪽 {window}단어의 창을 엽니다. local-p는 s_t에서 "
@@ -89,12 +89,13 @@ LOCAL_READ = Wording(
 ANSWER = Wording(
     "Here Bahdanau's s_t-1 with its additive score has an AER of {bahdanau:.3f}, Luong's s_t with dot products "
     "{luong:.3f}, and {feeding:.3f} with input feeding. A fixed window (local-m) has {local_m:.3f}, a predicted one "
-    "(local-p) {local_p:.3f}; one that stands still takes both languages to have one order.",
-    "여기에서 additive 점수를 쓰는 바다나우의 s_t-1은 AER이 {bahdanau:.3f}, 내적을 쓰는 루옹의 s_t는 {luong:.3f}, "
-    "인풋 피딩을 더하면 {feeding:.3f}입니다. 고정된 창(local-m)은 {local_m:.3f}, 예측한 창(local-p)은 "
-    "{local_p:.3f}입니다. 고정된 창은 두 언어의 어순이 같다고 여기는 셈입니다.",
+    "(local-p) {local_p:.3f}; a diagonal would have {diagonal:.3f}. One short training each does not rank the papers.",
+    "여기에서 additive 점수(score)를 쓰는 바다나우의 s_t-1은 AER이 {bahdanau:.3f}, 내적(dot product)을 쓰는 루옹의 "
+    "s_t는 {luong:.3f}, 인풋 피딩을 더하면 {feeding:.3f}입니다. 고정된 창(local-m)은 {local_m:.3f}, 예측한 "
+    "창(local-p)은 {local_p:.3f}이며, 대각선으로 이으면 {diagonal:.3f}입니다. 짧게 한 번씩 학습한 것으로 논문의 "
+    "순위를 매길 수는 없습니다.",
 )
-TRY_SENTENCE = Wording("Another unseen sentence.", "다른 문장을 넣어 보십시오.")
+TRY_SENTENCE = Wording("Another unseen sentence.", "본 적 없는 다른 문장으로 해 보십시오.")
 ORIGIN_BAHDANAU = Wording("the query s_i-1, in the equation of e_ij", "e_ij 식의 쿼리 s_i-1")
 ORIGIN_GLOBAL = Wording("the query h_t and where it differs from Bahdanau's", "쿼리 h_t와, 바다나우와 다른 점")
 ORIGIN_LOCAL = Wording("local-m and local-p", "local-m과 local-p")

@@ -131,8 +131,8 @@ def document(title: str, data: dict[str, Any], scripts: Sequence[str], *, langua
     """An HTML file around data. `scripts` name files of view/, each after those it imports."""
     style, script = _asset("page.css"), bundle(tuple(scripts))
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; media-src blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
     named = html.escape(visible(title)).encode("ascii", "xmlcharrefreplace").decode("ascii")
     return (

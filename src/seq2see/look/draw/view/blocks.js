@@ -46,6 +46,12 @@ function table({ columns, rows }) {
   return grid(head, rows.map((row) => make("tr", {}, ...row.map((value, place) => cell(value, columns[place])))));
 }
 
+function player([name, wav]) {
+  const bytes = Uint8Array.from(atob(wav), (letter) => letter.charCodeAt(0));
+  const src = URL.createObjectURL(new Blob([bytes], { type: "audio/wav" }));
+  return make("figure", {}, make("figcaption", {}, name), make("audio", { controls: true, preload: "none", src, "aria-label": name }));
+}
+
 const blocks = {
   text: ({ text }) => prose(text),
   equation: ({ text }) => make("pre", { class: "sum", tabindex: 0 }, text),
@@ -55,6 +61,7 @@ const blocks = {
   matrix,
   table,
   chart: ({ title, chart }) => make("div", { class: "charted" }, make("h3", {}, title), new Chart(chart).element),
+  sounds: ({ sounds }) => make("div", { class: "sounds" }, ...sounds.map(player)),
   map: ({ examples, note }) => make("div", {}, note ? make("p", { class: "note" }, note) : null, new Explorer(examples).element),
 };
 

@@ -1,6 +1,9 @@
 // The texts of the drawings beside this file, which are written there in English, in Korean.
 
 export const DRAWINGS = {
+  "Theme: auto": "화면: 자동",
+  "Theme: light": "화면: 밝게",
+  "Theme: dark": "화면: 어둡게",
   "Beam search; move with the arrow keys": "빔 탐색, 화살표 키로 이동",
   "Show the {count} that were dropped": "버려진 후보 {count}개도 보기",
   "step {number}": "{number}단계",

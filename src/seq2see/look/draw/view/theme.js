@@ -1,5 +1,6 @@
 // Light and dark, and the colours of weights: from "none" to "all", in even steps for the eye in both themes.
 import { clamp, make } from "./dom.js";
+import { say } from "./wording.js";
 
 const RAMPS = {
   light: ["#f3f5fa", "#cfdcf6", "#98b6ef", "#5b86df", "#2f56b8", "#142a6e"],
@@ -64,7 +65,7 @@ export function useTheme(name) {
 }
 
 export function makeThemePicker() {
-  const labels = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" };
+  const labels = { auto: say("Theme: auto"), light: say("Theme: light"), dark: say("Theme: dark") };
   const button = make("button", { type: "button", class: "quiet theme" }, labels.auto);
   button.addEventListener("click", () => {
     useTheme({ auto: "light", light: "dark", dark: "auto" }[asked]);
