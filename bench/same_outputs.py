@@ -48,9 +48,9 @@ model.lessons.batch=4"""
 ATTENTIVE = "rnnsearch,luong,convs2s,transformer,local-p,rotary,guided,en-ko,jamo"
 TEXTUAL = f"{ATTENTIVE},rnn,bytenet"
 COMMANDS = f"""
-{TEXTUAL}    beam.txt          translate RUN LINES
-{TEXTUAL}    greedy.txt        translate RUN LINES --beam 1 -o OUT
-{TEXTUAL}    nbest.jsonl       translate RUN LINES --beam 4 --nbest 3 --json
+{TEXTUAL}    beam.txt          translate RUN LINES --engine torch
+{TEXTUAL}    greedy.txt        translate RUN LINES --engine torch --beam 1 -o OUT
+{TEXTUAL}    nbest.jsonl       translate RUN LINES --engine torch --beam 4 --nbest 3 --json
 {TEXTUAL}    explain.json      explain RUN SENTENCE --step 2 --json
 {TEXTUAL}    evaluate.json     evaluate RUN in/pairs.tsv --by-length --json
 {ATTENTIVE}  look.json         look RUN SENTENCE --json

@@ -195,7 +195,7 @@ def in_python(options: argparse.Namespace, texts: list[str]) -> list[float]:
     from seq2see.session import load
 
     torch.set_num_threads(1)
-    translator = load(options.run, engine="onnx" if options.engine == "auto" else options.engine)
+    translator = load(options.run, engine=options.engine)
     translator.translate(texts[0])
     times = []
     for text in texts:
@@ -241,7 +241,7 @@ def file_rate(options: argparse.Namespace, sentences: list[str]) -> float:
     from seq2see.session.translation import Request
     from seq2see.session.translator import DEFAULT
 
-    engine = "onnx" if options.engine == "auto" else options.engine
+    engine = options.engine
 
     def seconds(texts: list[str]) -> float:
         start = time.monotonic()

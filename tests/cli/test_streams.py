@@ -190,6 +190,8 @@ def test_no_worker_outlives_the_command(run: Path, tmp_path: Path, number: signa
         "1",
         "--search",
         "max_length=4",
+        "--engine",
+        "torch",
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "seq2see", *words],

@@ -154,7 +154,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("".join(f"{SOURCES[number % 4]} {number}\n" for number in range(60_000)))
     command = [sys.executable, "-m", "seq2see", "translate", str(run), str(source), "-o", str(out), "--beam", "1"]
-    words = [*command, "--workers", "1", "--search", "max_length=4"]
+    words = [*command, "--workers", "1", "--search", "max_length=4", "--engine", "torch"]
     # A shell that starts tests in the background lets them ignore Ctrl-C, and their children with them.
     process = subprocess.Popen(
         words, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)

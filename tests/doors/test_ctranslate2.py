@@ -16,6 +16,7 @@ from seq2see.engines.ct2_engine import CTranslate2Engine
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import load_run
 from seq2see.search import SearchConfig
+from seq2see.session import Request
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="pip install 'seq2see[fast]'")
 
@@ -81,8 +82,8 @@ def test_what_it_does_not_know_is_refused_by_name(setting: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_translator_says_the_same(run: Path, name: str) -> None:
     config, lines = SEARCHES[name], texts(60)
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2")
-    (engine,) = theirs.engines
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2")
+    (engine,) = theirs.engines.of(SearchConfig())
     assert isinstance(engine, CTranslate2Engine)
     same_lists = 0
     for mine, other in zip(ours.translate(lines, search=config), theirs.translate(lines, search=config), strict=True):
@@ -105,9 +106,20 @@ def test_it_searches_by_itself_and_a_batch_changes_nothing(run: Path, monkeypatc
     assert [translation.token_ids for translation in translator.translate(lines, search=config)] == together
 
 
+def test_where_only_the_text_is_wanted_nothing_is_scored(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = seq2see.load(run, engine="ctranslate2")
+    config = SearchConfig(beam=4, length_penalty="gnmt", nbest=2)
+    requests = [Request(line, number=number) for number, line in enumerate(texts(12))]
+    scored = dict(translator.translate_unordered(requests, config))
+    monkeypatch.setattr(CTranslate2Engine, "_scored", None)
+    plain = dict(translator.translate_unordered(requests, config, need_scores=False))
+    assert [plain[place].text for place in range(12)] == [scored[place].text for place in range(12)]
+    assert plain[0].token_scores == ()
+
+
 def test_what_it_cannot_search_is_searched_by_torch_and_said_once(run: Path) -> None:
     told: list[str] = []
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2", say=told.append)
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2", say=told.append)
     line = texts(9)[-1]
     for config in (
         SearchConfig(beam=2, min_length=3),
@@ -126,8 +138,8 @@ def test_what_it_cannot_search_is_searched_by_torch_and_said_once(run: Path) -> 
 
 
 def test_a_source_beyond_its_positions_is_searched_by_torch(run: Path) -> None:
-    ours, theirs = seq2see.load(run), seq2see.load(run, engine="ctranslate2")
-    (engine,) = theirs.engines
+    ours, theirs = seq2see.load(run, engine="torch"), seq2see.load(run, engine="ctranslate2")
+    (engine,) = theirs.engines.of(SearchConfig())
     assert isinstance(engine, CTranslate2Engine)
     engine.places = 40
     long = " ".join(texts(9))

@@ -18,14 +18,15 @@ from folders import SOURCES, make_run
 
 import seq2see
 from seq2see import atomic
-from seq2see.engines import cache, choosing, make_engine
+from seq2see.engines import auto, cache, choosing, make_engine
 from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
-from seq2see.errors import ConfigError
+from seq2see.errors import ConfigError, RunError
 from seq2see.runs.folder import WEIGHTS, load_run
 from seq2see.search import SearchConfig, search
 
 try:
+    import ctranslate2  # type: ignore[import-untyped]  # noqa: F401
     import onnx
     import onnxruntime  # noqa: F401
     import onnxscript  # noqa: F401
@@ -109,7 +110,8 @@ def test_a_folder_that_cannot_be_written_to_is_no_hindrance(run):
 
 def test_eight_bits_are_used_and_stay_near(run):
     graph = onnx.load(run / FOLDER / "int8" / "step.onnx").graph
-    assert sum(node.op_type == "MatMulIntegerToFloat" for node in graph.node) >= 8
+    # Queries, keys and values; out; the look at the source in and out; feed-forward, twice; the vocabulary.
+    assert sum(node.op_type == "MatMulIntegerToFloat" for node in graph.node) == 7
     model = load_run(run).model
     engine = make_engine(load_run(run), "int8")
     source, mask = torch.tensor([[5, 6, 9, 2]]), torch.ones(1, 1, 4, dtype=torch.bool)
@@ -159,9 +161,23 @@ def test_a_sentence_in_eight_bits_does_not_depend_on_its_neighbours(run):
             torch.testing.assert_close(own[0], logits[row], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["torch", "onnx", "int8"])
+def test_no_batch_changes_a_translation(run, name):
+    """bench/invariance.py does so with a thousand sentences."""
+    translator, config = seq2see.load(run, engine=name), SearchConfig(beam=3, length_penalty="gnmt", max_length=12)
+    texts = [*SOURCES, *(f"{first} {second}" for first in SOURCES for second in SOURCES[:2])]
+    alone = [translator.translate(text, search=config).token_ids for text in texts]
+    for size, step in ((2, 5), (5, 7), (12, 11)):
+        order = [place * step % len(texts) for place in range(len(texts))]  # every place once
+        parts = [order[first : first + size] for first in range(0, len(order), size)]
+        for part in parts:
+            together = translator.translate([texts[place] for place in part], search=config)
+            assert [translation.token_ids for translation in together] == [alone[place] for place in part]
+
+
 @pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(beam=4, length_penalty="gnmt", nbest=3)])
 def test_a_translator_says_the_same_with_onnx(run, config):
-    ours, outside = seq2see.load(run), seq2see.load(run, engine="onnx")
+    ours, outside = seq2see.load(run, engine="torch"), seq2see.load(run, engine="onnx")
     for one, other in zip(
         ours.translate(SOURCES, search=config), outside.translate(SOURCES, search=config), strict=True
     ):
@@ -177,21 +193,66 @@ def test_what_an_engine_cannot_do_is_said(run):
         seq2see.load(run, engine="int9")
 
 
+def test_auto_chooses_what_is_there_and_says_so_once(run, monkeypatch):
+    told: list[str] = []
+    translator = seq2see.load(run, say=told.append)
+    assert told == []  # nothing is made before the first search
+    assert translator.engine_of() == "ctranslate2"
+    with_ctranslate2 = [translation.text for translation in translator.translate(SOURCES)]
+    assert with_ctranslate2 == [translation.text for translation in translator.by_torch.translate(SOURCES)]
+    assert told == ["engine ctranslate2: the fastest here that says what torch says (--engine names another)"]
+    monkeypatch.setattr(auto, "find_spec", lambda name: None if name == "ctranslate2" else True)
+    seq2see.load(run, say=told.append).translate(SOURCES[0])
+    shutil.rmtree(run / FOLDER / "onnx")  # int8 is never chosen
+    assert seq2see.load(run, say=told.append).engine_of() == "torch"
+    assert auto.fastest([load_run(run)], make_graphs=True) == "onnx"
+    assert auto.fastest([load_run(run)] * 2, make_graphs=True) == "torch"
+    monkeypatch.setattr(auto, "find_spec", lambda name: None)
+    assert auto.fastest([load_run(run)], make_graphs=True) == "torch"
+    assert len(told) == 2
+    assert "engine onnx" in told[1]
+
+
+def test_auto_leaves_to_torch_what_only_torch_does(run, monkeypatch):
+    told: list[str] = []
+    translator = seq2see.load(run, say=told.append)
+    translator.translate(SOURCES[0], search=SearchConfig(sample=True))
+    assert translator.translate(SOURCES[0], record=True).record is not None
+    assert told == [f"engine torch: ctranslate2 does not do {what}" for what in ("sampling", "a record of the search")]
+    monkeypatch.setattr(auto, "obstacle", lambda model: "this one")
+    translator = seq2see.load(run, say=told.append)
+    assert translator.engine_of(SearchConfig(beam=2, coverage=0.2)) == "torch"
+    assert translator.engine_of(SearchConfig(sample=True)) == "onnx"
+
+
+def test_an_engine_that_fails_leaves_the_search_to_torch(run, monkeypatch):
+    def fail(*arguments):
+        raise RunError("it computes something else")
+
+    monkeypatch.setattr(auto, "make_engine", fail)
+    told: list[str] = []
+    translator = seq2see.load(run, say=told.append)
+    translator.translate(SOURCES)
+    assert translator.engine_of() == "torch"
+    assert told[1:] == ["engine torch: it computes something else"]
+
+
 def test_the_command_line_takes_an_engine(run, capfd, monkeypatch):
     from seq2see.cli import main
 
     source = run.parent / "in.txt"
     source.write_text("".join(f"{line}\n" for line in SOURCES))
     said = []
-    for engine in ("torch", "onnx"):
-        monkeypatch.setattr(sys, "argv", ["seq2see", "translate", str(run), str(source), "--engine", engine])
+    for engine in (["--engine", "torch"], ["--engine", "onnx"], []):
+        monkeypatch.setattr(sys, "argv", ["seq2see", "translate", str(run), str(source), *engine])
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code in (0, None)
-        said.append(capfd.readouterr().out)
-    assert said[0] == said[1]
+        said.append(capfd.readouterr())
+    assert said[0].out == said[1].out == said[2].out
+    assert "engine ctranslate2: the fastest" in said[2].err
     monkeypatch.setattr(sys, "argv", ["seq2see", "translate", str(run), str(source), "--engine", "tpu"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "expected one of torch, onnx, int8" in capfd.readouterr().err
+    assert "expected one of auto, torch, onnx, int8" in capfd.readouterr().err

@@ -66,7 +66,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def run(made: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     graphs = {name: graphs_of(made[0], name) for name in ("onnx", "int8")}
     monkeypatch.setattr(cache, "export", lambda model: graphs["onnx"])
-    monkeypatch.setattr(cache, "in_eight_bits", lambda given: graphs["int8"])
+    monkeypatch.setattr(cache, "quantised", lambda given: graphs["int8"])
     return shutil.copytree(made[0], tmp_path / "run")
 
 
@@ -127,7 +127,7 @@ def test_eight_bits_are_not_made_from_a_graph_of_another_run(
     shutil.rmtree(run / FOLDER / "int8")
     given: list[Graphs] = []
     eight = graphs_of(made[0], "int8")
-    monkeypatch.setattr(cache, "in_eight_bits", lambda graphs: given.append(graphs) or eight)
+    monkeypatch.setattr(cache, "quantised", lambda graphs: given.append(graphs) or eight)
     check(run, "int8")
     assert given == [graphs_of(made[0], "onnx")]
 

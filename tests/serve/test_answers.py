@@ -154,11 +154,6 @@ def test_a_run_that_is_not_served_is_named(models: Models, run: str, message: st
         models.voice("look")
 
 
-def test_an_engine_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ConfigError, match="engine = 'onx' is unknown; did you mean 'onnx'"):
-        Models([], "onx")
-
-
 # ----- one sentence looked at
 
 

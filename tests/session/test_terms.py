@@ -12,6 +12,7 @@ import pytest
 from folders import SOURCES, TARGETS, make_run
 
 import seq2see
+from seq2see.engines import Engines
 from seq2see.errors import ConfigError
 from seq2see.look import AttentionMap
 from seq2see.look.intervene.whatif import parse_edits
@@ -232,7 +233,9 @@ class Steps:
 def test_ensembles_engines_and_workers(runs: Path) -> None:
     request = Request(TEXT, required=(TERM,), origins={TERM: re.compile("나는")})
     both = seq2see.load([runs / "rnnsearch", runs / "transformer"])
-    other = Translator(both.runs[:1], [Steps(both.runs[0].model)])  # type: ignore[list-item]
+    engines = Engines(both.runs[:1])
+    engines._made["torch"] = (Steps(both.runs[0].model),)  # type: ignore[assignment]
+    other = Translator(both.runs[:1], engines)
     for translator in (both, other):
         (found,) = translator.translate_all([request], SearchConfig(beam=2, nbest=2))
         assert [term.text for term in found.unknown_terms] == [TERM]

@@ -367,6 +367,9 @@ class Mechanism(Attention):
         if self.scope.name == "global":
             return mask, None
         batch, keys = prepared.values.size(0), prepared.values.size(2)
+        last = query.size(2) == 1 and not isinstance(offset, Tensor) and keys == offset + 1
+        if self.scope.name == "causal" and last:  # while decoding: nothing lies behind the query
+            return mask, None
         if prepared.mask is None:
             lengths = torch.full((batch, 1), keys, device=query.device)
         else:  # of each query by itself, so that it does not matter which others are attended with it
@@ -390,6 +393,8 @@ class Mechanism(Attention):
         blocked = allowed
         if bias is not None:
             blocked = bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
+        if blocked is not None and torch.compiler.is_exporting():  # ONNX Runtime wants a row for each query
+            blocked = blocked.expand(-1, -1, query.size(2), -1)
         return F.scaled_dot_product_attention(
             query, prepared.keys, prepared.values, attn_mask=blocked, dropout_p=dropout, scale=scale
         )

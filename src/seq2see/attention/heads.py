@@ -28,9 +28,13 @@ class HeadLinear(nn.Module):
 
 def split(x: Tensor, heads: int) -> Tensor:
     """(B, T, heads * d) -> (B, heads, T, d)."""
+    if x.size(1) == 1:  # nothing to turn around
+        return x.reshape(x.size(0), heads, 1, x.size(-1) // heads)
     return x.unflatten(-1, (heads, x.size(-1) // heads)).transpose(1, 2)
 
 
 def merge(x: Tensor) -> Tensor:
     """(B, heads, T, d) -> (B, T, heads * d)."""
+    if x.size(2) == 1:
+        return x.reshape(x.size(0), 1, x.size(1) * x.size(3))
     return x.transpose(1, 2).flatten(-2)

@@ -254,6 +254,8 @@ class MultiHead(Attention):
         """(1 or B, Tq, 1): who may look at nothing gets zeros, not the bias of the output projection."""
         if prepared.mask is None and self.mechanism.scope.name in ("global", "causal"):
             return None  # everybody sees at least the first key
+        if torch.compiler.is_exporting() and self.mechanism.scope.name not in ("local-m", "local-p"):
+            return None  # and whatever is searched has a source
         allowed, _ = self.mechanism.region(query, prepared, offset)
         return None if allowed is None else ~allowed.any(dim=-1, keepdim=True).any(dim=1)
 

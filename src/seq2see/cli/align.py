@@ -104,8 +104,8 @@ def align(
     if out is not None:
         atomic.check_output(out, run, reverse, gold, annotated, *map(Path, pairs))
     torch.set_num_threads(1)
-    translator = load(run)
-    back = None if reverse is None else load(reverse)
+    translator = load(run, engine="torch")
+    back = None if reverse is None else load(reverse, engine="torch")
     texts, judged = _read(pairs, gold, annotated, limit, flip=flip, encoding=encoding)
     if (heads or as_json) and judged is None:
         raise ConfigError("--heads and --json need gold alignments: --gold FILE, or builtin:phrases")

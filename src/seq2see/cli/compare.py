@@ -190,7 +190,7 @@ def _examples(run: str, comparison: "Comparison") -> "Iterator[PageExample]":
     from seq2see.look.draw.page import PageExample
     from seq2see.session import load
 
-    translator = load(run)
+    translator = load(run, engine="torch")
     best = translator.alignment_head
     readable = (sentence for sentence in comparison.sentences if 0 < len(sentence.source.split()) <= _READABLE)
     for sentence in sorted(readable, key=lambda sentence: -abs(sentence.gain))[:_SHOWN]:

@@ -103,7 +103,7 @@ def _walk(
 
     chosen = _kind(kind)
     torch.set_num_threads(1)
-    translator = _changed(load(run), text, edits)
+    translator = _changed(load(run, engine="torch"), text, edits)
     translation = _translation(translator, text, target)
     return translator.explain(translation, step, kind=chosen, layer=layer, head=head), translation
 

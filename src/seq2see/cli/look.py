@@ -113,7 +113,7 @@ def look(
     if out is not None and out.suffix.lower() == ".html":
         check_replaceable(out, "--out")
     torch.set_num_threads(1)
-    translator = load(run)
+    translator = load(run, engine="torch")
     shown = _translation(translator, text, target, config, rank, record=tree)
     edits = {"ablate": ablate or [], "force": force or [], "scale": scale or []}
     if any(edits.values()):

@@ -37,8 +37,8 @@ def serve(
     engine: Annotated[
         str,
         typer.Option(
-            help="auto: onnx if it is installed, else torch; onnx: the same from ONNX Runtime; int8: weights in "
-            "8 bits there; ctranslate2, ctranslate2-int8: fastest, Transformers only."
+            help="auto: the fastest that is installed and says what torch says; torch; onnx: the same from ONNX "
+            "Runtime; int8: weights rounded to 8 bits there; ctranslate2, ctranslate2-int8: Transformers only."
         ),
     ] = "auto",
     watch: Annotated[

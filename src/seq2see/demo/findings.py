@@ -67,7 +67,7 @@ class Findings:
 def find(plan: Plan, test: Sequence[Example]) -> Findings:
     """Both models on sentences they have not seen."""
     torch.set_num_threads(1)
-    translators = {family: load(plan.run(family)) for family in FAMILIES}
+    translators = {family: load(plan.run(family), engine="torch") for family in FAMILIES}
     translations = {family: _translate(translators[family], test) for family in FAMILIES}
     references = references_of([(example.source, example.target) for example in test], plan.test.name)
     outputs = {family: [translation.text for translation in translations[family]] for family in FAMILIES}

@@ -5,7 +5,17 @@ import os
 # ONNX Runtime reports its use to its maker unless it is told otherwise before it is imported. Nothing here phones home.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-from seq2see.engines.base import ENGINES, ChoosingEngine, Engine, EngineName, SearchingEngine
+from seq2see.engines.auto import Engines
+from seq2see.engines.base import ENGINES, ChoosingEngine, Engine, EngineChoice, EngineName, SearchingEngine
 from seq2see.engines.cache import make_engine
 
-__all__ = ["ENGINES", "ChoosingEngine", "Engine", "EngineName", "SearchingEngine", "make_engine"]
+__all__ = [
+    "ENGINES",
+    "ChoosingEngine",
+    "Engine",
+    "EngineChoice",
+    "EngineName",
+    "Engines",
+    "SearchingEngine",
+    "make_engine",
+]

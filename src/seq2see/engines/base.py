@@ -11,6 +11,7 @@ from seq2see.search import Chooser, Result, SearchConfig
 # ctranslate2: Transformers in CTranslate2, which searches by itself; ctranslate2-int8: weights in eight bits there.
 EngineName = Literal["torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+EngineChoice = EngineName | Literal["auto"]  # auto: the fastest that says what torch says
 
 
 class Engine(Protocol):
@@ -44,12 +45,15 @@ class SearchingEngine(Protocol):
     """An engine with greedy and beam search of its own. It is an `Engine` as well, for everything else."""
 
     def declines(self, config: SearchConfig) -> str | None:
-        """What of this search it cannot do, in words; None if it can."""
+        """What of this search it does not do, in words; None if it does it all."""
 
     def say_once(self, text: str) -> None:
         """Tells whoever loaded the engine, the first time."""
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int]
+        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int], *, need_scores: bool = True
     ) -> list[Result | None]:
-        """A result for each source, pieces without their end; None for one that has to be searched by `step`."""
+        """A result for each source, pieces without their end; None for one that has to be searched by `step`.
+
+        need_scores   the log-probability of each piece; without, a hypothesis has none, and its score is no number
+        """

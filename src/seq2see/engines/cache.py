@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from seq2see import atomic
 from seq2see.engines.base import ENGINES, Engine, EngineName
-from seq2see.engines.graphs import Graphs, export, in_eight_bits, require, weight_range
+from seq2see.engines.graphs import Graphs, export, quantised, require
+from seq2see.engines.products import weight_range
 from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
 from seq2see.runs.commit import place_of
 from seq2see.runs.folder import CONFIG, WEIGHTS, Run
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
 FOLDER, MANIFEST = "engines", "engine.json"
-_FORMAT = 2
+_FORMAT = 3
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
 # models that magnify every difference; eight bits at 2 % to 10 %.
@@ -49,6 +50,11 @@ def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine
     return _cached(run, name, say) or _made(run, name, say)
 
 
+def has_graphs(run: Run) -> bool:
+    """Whether graphs in float32 lie in its folder, by their own account made from these weights."""
+    return _read(run.path / FOLDER / "onnx", run.path) is not None
+
+
 def _cached(run: Run, name: EngineName, say: Say) -> "OnnxEngine | None":
     """What lies in the folder, if it computes what the model does."""
     folder = run.path / FOLDER / name
@@ -64,7 +70,7 @@ def _cached(run: Run, name: EngineName, say: Say) -> "OnnxEngine | None":
 
 def _made(run: Run, name: EngineName, say: Say) -> "OnnxEngine":
     say(f"making the engine {name} of {run.path}: once, some twenty seconds")
-    graphs = export(run.model) if name == "onnx" else in_eight_bits(_float_graphs(run))
+    graphs = export(run.model) if name == "onnx" else quantised(_float_graphs(run))
     try:
         engine = _proven(run, name, graphs)
     except RunError as error:

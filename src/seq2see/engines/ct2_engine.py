@@ -4,12 +4,13 @@
 
 It has neither our stop rule nor GNMT's length penalty. So it is asked for more hypotheses than the beam is wide, and
 they are ranked here. Its own numbers leave out what may not be said; the scores of a result are of a second, forced
-pass, and are those of the torch model.
+pass, and are those of the torch model. That pass takes as long as the search: where only the text is wanted, there is
+none.
 """
 
 import tempfile
 from collections.abc import Callable, Sequence
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,18 @@ def places_of(run: Run) -> int:
     return min(max(PLACES[0], 2 * run.config.training.max_length + 16), PLACES[1])
 
 
+def declined(config: SearchConfig) -> str | None:
+    """What of a search is left to torch, in words; None if nothing is."""
+    reasons = {
+        "sampling": config.sample,
+        "diverse beams": config.groups > 1,
+        "the coverage penalty": bool(config.coverage),
+        "min_length": bool(config.min_length),
+        "no_repeat_ngram": bool(config.no_repeat_ngram),
+    }
+    return next((reason for reason, asked in reasons.items() if asked), None)
+
+
 class CTranslate2Engine:
     """Plain search is CTranslate2's; every other one runs step by step in torch."""
 
@@ -90,14 +103,7 @@ class CTranslate2Engine:
     # ----- whole searches
 
     def declines(self, config: SearchConfig) -> str | None:
-        reasons = {
-            "sampling": config.sample,
-            "diverse beams": config.groups > 1,
-            "the coverage penalty": bool(config.coverage),
-            "min_length": bool(config.min_length),
-            "no_repeat_ngram": bool(config.no_repeat_ngram),
-        }
-        return next((reason for reason, asked in reasons.items() if asked), None)
+        return declined(config)
 
     def say_once(self, text: str) -> None:
         if text not in self._told:
@@ -105,7 +111,7 @@ class CTranslate2Engine:
             self._say(text)
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int]
+        self, sources: Sequence[Sequence[int]], config: SearchConfig, limits: Sequence[int], *, need_scores: bool = True
     ) -> list[Result | None]:
         caps = [limit if config.max_length is None else min(limit, config.max_length) for limit in limits]
         rows = [
@@ -121,7 +127,8 @@ class CTranslate2Engine:
         chosen = [
             self._best(ids, config, caps[row]) for row, ids in zip(rows, candidates, strict=True)
         ]  # for each row its hypotheses, ids with their ends
-        for row, hypotheses in zip(rows, self._scored(texts, chosen, config), strict=True):
+        scored = self._scored(texts, chosen, config) if need_scores else _unscored(chosen)
+        for row, hypotheses in zip(rows, scored, strict=True):
             if hypotheses:
                 results[row] = Result(hypotheses)
         return results
@@ -204,6 +211,11 @@ class CTranslate2Engine:
             distance = float((torch.tensor(answer.log_probs) - expected).norm() / expected.norm())
             farthest = max(farthest, distance if isfinite(distance) else inf)
         return farthest
+
+
+def _unscored(chosen: list[list[list[int]]]) -> list[list[Hypothesis]]:
+    """In the order in which they are, without numbers."""
+    return [[Hypothesis(_said(ids), [], nan, bool(ids) and ids[-1] == EOS) for ids in rows] for rows in chosen]
 
 
 def _said(ids: list[int]) -> list[int]:

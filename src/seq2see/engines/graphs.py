@@ -1,28 +1,25 @@
 """`encode` and `step` of any family as ONNX graphs, in float32 or with their weights in eight bits.
 
-Batch, source length and steps made are dynamic: each dimension in which two examples differ. Weights in eight bits are
-scaled column by column, activations row by row.
+Batch, source length and steps made are dynamic: each dimension in which two examples differ.
 """
 
-import functools
 import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from seq2see.engines.products import in_eight_bits, joined
 from seq2see.errors import MissingExtraError, RunError
 from seq2see.models import Model, map_tensors
 from seq2see.vocabulary import BOS, EOS
 
 _DOMAINS = ("", "ai.onnx", "com.microsoft")  # of operators
 _ENDLESS = ("Loop", "SequenceMap")
-_WORTH = 32  # rows and columns of a matrix below which eight bits cost more than they save
-_LEAST = 1e-20  # of a scale: a row of zeros stays one
+_OPSET = 23  # the first with attention as one operator; for programs of others an older one, which more of them know
 _ONE, _OTHER = (3, 5, 3), (4, 7, 4)  # batch, source length, steps made: two examples that differ in all of them
 
 
@@ -86,9 +83,15 @@ def export(model: Model[Any, Any]) -> Graphs:
     """The model as it stands, in float32."""
     require()
     with torch.no_grad(), _quiet():
-        encode = _export(_Encode(model), example_source(*_ONE[:2]), example_source(*_OTHER[:2]))
-        step = _export(_Step(model), example_step(model, *_ONE), example_step(model, *_OTHER))
-    return Graphs(encode, step)
+        encode = _export(_Encode(model), example_source(*_ONE[:2]), example_source(*_OTHER[:2]), opset=_OPSET)
+        step = _export(_Step(model), example_step(model, *_ONE), example_step(model, *_OTHER), opset=_OPSET)
+    return Graphs(joined(encode), joined(step))
+
+
+def quantised(graphs: Graphs) -> Graphs:
+    """The same graphs with every product with a constant matrix in integers."""
+    require()
+    return Graphs(*map(in_eight_bits, graphs))
 
 
 class Standalone(NamedTuple):
@@ -149,12 +152,14 @@ def _export(
     example: tuple[Any, ...],
     other_example: tuple[Any, ...],
     names: tuple[list[str], list[str]] | None = None,
+    opset: int | None = None,
 ) -> bytes:
     """names: of the inputs and outputs, if anybody but us will read them."""
     program = torch.onnx.export(
         module.eval(),
         example,
         dynamo=True,
+        opset_version=opset,
         dynamic_shapes=_dynamic(example, other_example),
         verbose=False,
         input_names=None if names is None else names[0],
@@ -200,141 +205,6 @@ def check_graph(content: bytes) -> None:
                 tensors += [part for sparse in sparses for part in (sparse.values, sparse.indices)]
         if any(tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data for tensor in tensors):
             raise RunError("it keeps its numbers in another file")
-
-
-def in_eight_bits(graphs: Graphs) -> Graphs:
-    """The same graphs with every product with a constant matrix in integers, activations scaled as they come."""
-    require()
-    with _quiet():
-        return Graphs(*(_quantised(graph) for graph in graphs))
-
-
-def _quantised(content: bytes) -> bytes:
-    """Every product with a constant matrix in integers. Activations are scaled row by row: the numbers of a sentence
-    do not depend on its neighbours. What several products read is rounded once."""
-    import onnx
-    from onnx import helper, numpy_helper
-
-    model = _plain_products(onnx.load_from_string(content))
-    graph = model.graph
-    matrices = {
-        weight.name: weight for weight in graph.initializer if len(weight.dims) == 2 and min(weight.dims) >= _WORTH
-    }
-    constants = {
-        "rows.axes": np.array([-1]),
-        "rows.least": np.array(_LEAST, np.float32),
-        "rows.step": np.array(1 / 127, np.float32),
-        "rows.zero": np.array(128, np.uint8),
-        "rows.one": np.array(1.0, np.float32),
-    }
-    rounded: set[str] = set()  # activations
-    quantised: set[str] = set()  # matrices
-    nodes = []
-    for node in graph.node:
-        if node.op_type != "MatMul" or node.input[1] not in matrices:
-            nodes.append(node)
-            continue
-        x, name = node.input
-        if x not in rounded:  # x / its row's largest, in steps of 1/127
-            rounded.add(x)
-            nodes += [
-                helper.make_node("Abs", [x], [f"{x}.sizes"]),
-                helper.make_node("ReduceMax", [f"{x}.sizes", "rows.axes"], [f"{x}.largest"], keepdims=1),
-                helper.make_node("Max", [f"{x}.largest", "rows.least"], [f"{x}.scale"]),
-                helper.make_node("Div", [x, f"{x}.scale"], [f"{x}.scaled"]),
-                helper.make_node("QuantizeLinear", [f"{x}.scaled", "rows.step", "rows.zero"], [f"{x}.rounded"]),
-            ]
-        if name not in quantised:
-            quantised.add(name)
-            matrix = numpy_helper.to_array(matrices[name])
-            scale = np.maximum(np.abs(matrix).max(axis=0), _LEAST).astype(np.float32) / weight_range()
-            constants |= {
-                f"{name}.int8": np.round(matrix / scale).astype(np.int8),
-                f"{name}.columns": (scale / 127).astype(np.float32),
-            }
-        product, y = f"{node.output[0]}.product", node.output[0]
-        integers = [f"{x}.rounded", f"{name}.int8", "rows.one", f"{name}.columns", "rows.zero"]
-        nodes += [
-            helper.make_node("MatMulIntegerToFloat", integers, [product], domain="com.microsoft"),
-            helper.make_node("Mul", [product, f"{x}.scale"], [y]),
-        ]
-    if not quantised:
-        return content
-    del graph.node[:]
-    graph.node.extend(nodes)
-    read = _names_read(graph)
-    weights = [weight for weight in graph.initializer if weight.name in read]
-    del graph.initializer[:]
-    graph.initializer.extend([*weights, *(numpy_helper.from_array(value, name) for name, value in constants.items())])
-    if all(opset.domain != "com.microsoft" for opset in model.opset_import):
-        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-    result: bytes = model.SerializeToString()
-    return result
-
-
-def _names_read(graph: Any) -> set[str]:
-    """What the nodes of a graph and of the graphs within them read, and what it hands out."""
-    names = {name for node in graph.node for name in node.input} | {end.name for end in graph.output}
-    for node in graph.node:
-        for attribute in node.attribute:
-            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
-                names |= _names_read(inner)
-    return names
-
-
-@functools.cache
-def weight_range() -> int:
-    """The largest integer of a weight. Without VNNI, processors add two products in 16 bits, which overflow with eight
-    bits of weight: 127 where this one computes such a product rightly, else 63."""
-    import onnxruntime
-    from onnx import TensorProto, helper
-
-    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
-    ends = [
-        helper.make_tensor_value_info(*end)
-        for end in (("a", TensorProto.UINT8, [1, 64]), ("b", TensorProto.INT8, [64, 64]))
-    ]
-    output = helper.make_tensor_value_info("y", TensorProto.INT32, [1, 64])
-    model = helper.make_model(
-        helper.make_graph([node], "probe", ends, [output]), opset_imports=[helper.make_opsetid("", 18)]
-    )
-    model.ir_version = 10
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    product = session.run(None, {"a": np.full((1, 64), 255, np.uint8), "b": np.full((64, 64), 127, np.int8)})[0]
-    return 127 if (product == 64 * 255 * 127).all() else 63
-
-
-def _plain_products(model: Any) -> Any:
-    """`Gemm` with a constant matrix as MatMul and Add, which the quantiser knows.
-
-    Its own rewriting turns the matrix around where it lies, and ruins it for others: tied word vectors.
-    """
-    from onnx import helper, numpy_helper
-
-    graph = model.graph
-    del graph.value_info[:]  # shapes that would no longer be true
-    weights = {weight.name: weight for weight in graph.initializer}
-    nodes = []
-    for node in graph.node:
-        attributes = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
-        scaled = (
-            attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0 or attributes.get("transA", 0)
-        )
-        if node.op_type != "Gemm" or node.input[1] not in weights or scaled:
-            nodes.append(node)
-            continue
-        matrix = numpy_helper.to_array(weights[node.input[1]])
-        turned = matrix.T.copy() if attributes.get("transB", 0) else matrix
-        name = f"{node.name}.matrix"
-        graph.initializer.append(numpy_helper.from_array(turned, name))
-        biased = len(node.input) > 2
-        product = f"{node.name}.product" if biased else node.output[0]
-        nodes.append(helper.make_node("MatMul", [node.input[0], name], [product], f"{node.name}.matmul"))
-        if biased:
-            nodes.append(helper.make_node("Add", [product, node.input[2]], [node.output[0]], f"{node.name}.bias"))
-    del graph.node[:]
-    graph.node.extend(nodes)
-    return model
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 
-from seq2see.engines import EngineName
+from seq2see.engines import EngineChoice
 from seq2see.errors import ConfigError, RunError, Seq2SeeError
 from seq2see.processes import cores, end_with_parent, interrupts_blocked
 from seq2see.search import SearchConfig
@@ -43,7 +43,7 @@ def translate_bulk(
     search: SearchConfig,
     *,
     workers: int,
-    engine: EngineName = "torch",
+    engine: EngineChoice = "torch",
     agree: bool = False,
     chunk: int = CHUNK,
 ) -> Iterator[Translation]:
@@ -58,14 +58,18 @@ def translate_unordered(
     search: SearchConfig,
     *,
     workers: int,
-    engine: EngineName = "torch",
+    engine: EngineChoice = "torch",
     agree: bool = False,
+    need_scores: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[tuple[int, Translation]]:
-    """(place among the requests, translation), each soon after it is finished. Leaves no process behind."""
+    """(place among the requests, translation), each soon after it is finished. Leaves no process behind.
+
+    agree, need_scores   as of `Translator.translate_unordered`
+    """
     if workers < 1:
         raise ConfigError(f"workers = {workers}: at least one is needed")
-    settings = list(paths), engine, search, agree
+    settings = list(paths), engine, search, agree, need_scores
     team: list[_Worker] = []
     feed, following = _chunks(requests, workers, chunk), 0
     try:
@@ -116,9 +120,9 @@ def translate_texts(
     workers = workers or (cores() if large else 1)
     if workers == 1:
         torch.set_num_threads(1)
-        translations = load(paths).translate_all(texts, search, window=256)
+        translations = load(paths, engine="torch").translate_all(texts, search, window=256)
     else:
-        load(paths)  # complains here about a run that is damaged, rather than in every process
+        load(paths, engine="torch")  # complains here about a run that is damaged, rather than in every process
         requests = (Request(text, number=number) for number, text in enumerate(texts))
         chunk = max(32, min(512, len(texts) // (4 * workers)))
         translations = translate_bulk(paths, requests, search, workers=workers, chunk=chunk)
@@ -132,7 +136,7 @@ def translate_texts(
 class _Worker:
     """A process that translates a chunk at a time."""
 
-    def __init__(self, settings: tuple[list[Path], EngineName, SearchConfig, bool]) -> None:
+    def __init__(self, settings: tuple[list[Path], EngineChoice, SearchConfig, bool, bool]) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, *settings), daemon=True)
@@ -175,7 +179,9 @@ def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[l
         yield requested
 
 
-def _work(pipe: Connection, paths: list[Path], engine: EngineName, search: SearchConfig, agree: bool) -> None:
+def _work(
+    pipe: Connection, paths: list[Path], engine: EngineChoice, search: SearchConfig, agree: bool, need_scores: bool
+) -> None:
     """A worker: chunks come in, translations go out as batches are finished, until nobody is there any more."""
     end_with_parent()
     torch.set_num_threads(1)
@@ -184,7 +190,8 @@ def _work(pipe: Connection, paths: list[Path], engine: EngineName, search: Searc
         while True:
             done: Finished = []
             sent = time.monotonic()
-            for place, translation in translator.translate_unordered(pipe.recv(), search, agree=agree):
+            finished = translator.translate_unordered(pipe.recv(), search, agree=agree, need_scores=need_scores)
+            for place, translation in finished:
                 done.append((place, detached(translation)))
                 if time.monotonic() - sent > _SECONDS:
                     pipe.send(done)

@@ -42,6 +42,7 @@ class Decoding:
     config: SearchConfig
     record: bool = False
     cancelled: Callable[[], bool] | None = None  # asked once a step of the search
+    need_scores: bool = True  # or only what is said
 
     @property
     def target(self) -> Tokenizer:
@@ -118,7 +119,7 @@ class Decoding:
             raise search.Cancelled
         ids = [source for (source,) in sources]
         limits = self._limits(_padded(ids)[1], requests, [[] for _ in requests])
-        return engine.search(ids, self.config, limits.tolist())
+        return engine.search(ids, self.config, limits.tolist(), need_scores=self.need_scores)
 
     def _by_steps(
         self, requests: Sequence[Request], sources: Sequence[SourceIds], forbidden: Sequence[list[list[int]]]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seq2see.engines import EngineName, make_engine
+from seq2see.engines import EngineChoice, Engines
 from seq2see.errors import RunError, printable
 from seq2see.runs.folder import VOICE, load_run, read_run_config
 from seq2see.session.translator import Translator, run_paths
@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 
 
 def load(
-    run: str | Path | Sequence[str | Path], *, engine: EngineName = "torch", say: Callable[[str], None] | None = None
+    run: str | Path | Sequence[str | Path],
+    *,
+    engine: EngineChoice = "auto",
+    make_graphs: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> Translator:
     """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed.
 
-    engine   what computes while searching: torch; onnx, the same from ONNX Runtime; int8, its weights rounded to eight
-             bits; ctranslate2 and ctranslate2-int8, the fastest, for Transformers. Attention, scores and explanations
-             are of the torch model always.
-    say      is told that an engine is being made, which takes a while the first time; else standard error is
+    engine        what computes while searching: torch; onnx, the same from ONNX Runtime; int8, its weights rounded to
+                  eight bits; ctranslate2 and ctranslate2-int8, for Transformers; auto, the fastest that says what torch
+                  says. Attention and explanations are of the torch model always.
+    make_graphs   auto makes the graphs of ONNX Runtime where the folder has none: some twenty seconds, once
+    say           is told what was chosen, and what is being made; else standard error is
     """
     paths = run_paths(run)
     for path in paths:
@@ -31,7 +36,7 @@ def load(
             raise RunError(f"{path}: is a voice; seq2see.load_voice loads it")
     with restored_torch():  # a model is made of random numbers before it gets its weights
         runs = [load_run(path) for path in paths]
-        return Translator(runs, [make_engine(member, engine, say or _print) for member in runs])
+        return Translator(runs, Engines(runs, engine, say or _print, make_graphs=make_graphs))
 
 
 def load_voice(run: str | Path) -> "Voice":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import torch
 
 from seq2see.data.batch import Batch
-from seq2see.engines import Engine
+from seq2see.engines import EngineName, Engines
 from seq2see.errors import ConfigError, NumericError, RunError, ShapeError
 from seq2see.look import AttentionMap, Best, Kind, attention_maps, load_best
 from seq2see.look.intervene.posterior import posterior_looks
@@ -51,12 +51,12 @@ class Scored(NamedTuple):
 class Translator:
     """Made by `seq2see.load` or `seq2see.train`. Several runs speak as one ensemble; maps are of the first."""
 
-    def __init__(self, runs: Sequence[Run], engines: Sequence[Engine] = ()) -> None:
-        """engines: what computes the steps of each run while searching; the torch models themselves, if none."""
+    def __init__(self, runs: Sequence[Run], engines: Engines | None = None) -> None:
+        """engines: what computes while searching; the torch models themselves, if not given."""
         if not runs:
             raise ConfigError("a translator needs at least one run")
         self.runs = tuple(runs)
-        self.engines: tuple[Engine, ...] = tuple(engines) or tuple(run.model for run in runs)
+        self.engines = engines or Engines(runs)
         _check_ensemble(self.runs)
         self._phrase_ids = lru_cache(_PHRASES)(lambda phrase: self._target.ids_batch([phrase])[0])
 
@@ -92,6 +92,10 @@ class Translator:
     def target_size(self) -> int:
         """Pieces in the target vocabulary."""
         return self._target.size
+
+    def engine_of(self, search: SearchConfig | None = None) -> EngineName:
+        """What computes such a search. What `auto` chooses is made when the first one begins."""
+        return self.engines.name_of(search or DEFAULT)
 
     @property
     def by_torch(self) -> "Translator":
@@ -201,10 +205,18 @@ class Translator:
             yield from in_order(self._window(requests, decoding, agree=agree))
 
     def translate_unordered(
-        self, requests: Sequence[Request], search: SearchConfig | None = None, *, agree: bool = False
+        self,
+        requests: Sequence[Request],
+        search: SearchConfig | None = None,
+        *,
+        agree: bool = False,
+        need_scores: bool = True,
     ) -> Iterator[tuple[int, Translation]]:
-        """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`."""
-        yield from self._window(requests, self._decoding(search), agree=agree)
+        """(place among the requests, translation) as each batch is finished: the same ones as of `translate_all`.
+
+        need_scores   whether anybody reads `score` and `token_scores`, for which CTranslate2 needs as long again
+        """
+        yield from self._window(requests, self._decoding(search, need_scores=need_scores), agree=agree)
 
     # ----- what a model thinks of a translation, and what it looks at
 
@@ -300,9 +312,16 @@ class Translator:
         return self.runs[0].tokenizers[1]
 
     def _decoding(
-        self, search: SearchConfig | None, *, record: bool = False, cancelled: Callable[[], bool] | None = None
+        self,
+        search: SearchConfig | None,
+        *,
+        record: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        need_scores: bool = True,
     ) -> Decoding:
-        return Decoding(self.runs, self.engines, self._phrase_ids, search or DEFAULT, record, cancelled)
+        config = search or DEFAULT
+        engines = self.engines.of(config, record=record)
+        return Decoding(self.runs, engines, self._phrase_ids, config, record, cancelled, need_scores)
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool

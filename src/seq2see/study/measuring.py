@@ -91,7 +91,7 @@ class Measurer:
 
     def __init__(self, run: Path, plan: MeasuringPlan) -> None:
         torch.set_num_threads(1)
-        self.translator: Translator = load(run)
+        self.translator: Translator = load(run, engine="torch")
         self.plan = plan
         self.pieces = 0
         self.seconds = 0.0  # of the processor

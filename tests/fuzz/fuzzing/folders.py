@@ -315,7 +315,7 @@ def _engine(name: str, folder: Path, out: Path) -> None:
     def made_again(*_: Any) -> Any:
         raise RunError("the engine would be made again")
 
-    cache.export = cache.in_eight_bits = made_again
+    cache.export = cache.quantised = made_again
     translation = seq2see.load(folder, engine=name, say=lambda text: None).translate(TEXTS[0], beam=1)
     translation.text.encode()
 

@@ -13,7 +13,7 @@ from seq2see.cli.shell.search import read_search
 from seq2see.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from seq2see.engines import EngineName
+    from seq2see.engines import EngineChoice
 
 
 def translate(
@@ -69,10 +69,10 @@ def translate(
     engine: Annotated[
         str,
         typer.Option(
-            help="torch; onnx: the same from ONNX Runtime; int8: weights rounded to 8 bits there; ctranslate2, "
-            "ctranslate2-int8: fastest, Transformers only."
+            help="auto: the fastest that is installed and says what torch says; torch; onnx: the same from ONNX "
+            "Runtime; int8: weights rounded to 8 bits there; ctranslate2, ctranslate2-int8: Transformers only."
         ),
-    ] = "torch",
+    ] = "auto",
     form: Annotated[
         str, typer.Option("--format", help="auto (by the file's name), text, po, xliff, srt, jsonl.")
     ] = "auto",
@@ -156,10 +156,11 @@ def _check_input(file: Path, run: Path) -> None:
         raise DataError(f"no such file; to translate a sentence: {how}", path=file) from None
 
 
-def _engine(name: str) -> "EngineName":
+def _engine(name: str) -> "EngineChoice":
     from seq2see.engines import ENGINES
 
-    return {engine: engine for engine in ENGINES}[_one_of("--engine", name, ENGINES)]  # type: ignore[index]
+    choices: tuple[EngineChoice, ...] = ("auto", *ENGINES)
+    return {str(choice): choice for choice in choices}[_one_of("--engine", name, choices)]
 
 
 def _encoding(name: str | None) -> str | None:

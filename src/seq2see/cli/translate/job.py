@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,7 @@ import typer
 
 from seq2see import atomic
 from seq2see.cli.shell.messages import say
-from seq2see.engines import EngineName
+from seq2see.engines import EngineChoice
 from seq2see.errors import ConfigError
 from seq2see.formats.reading.lines import check_text
 from seq2see.runs.folder import run_digest
@@ -19,6 +19,9 @@ from seq2see.search import SearchConfig
 from seq2see.session import load
 from seq2see.session.files.output import OrderedOutput, Tally
 from seq2see.session.terms import TermTally
+
+# Bytes of a file from which on making the graphs of ONNX Runtime, some twenty seconds, is less than they save.
+_WORTH_GRAPHS = 500_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Job:
     fields: tuple[str, str]
     workers: int | None
     resume: bool
-    engine: EngineName = "torch"
+    engine: EngineChoice = "auto"
     encoding: str | None = None
 
     def settings(self) -> dict[str, object]:
@@ -68,7 +71,9 @@ def run_job(job: Job) -> None:
         raise ConfigError("--resume goes on with a file that was interrupted; it needs --out")
     _check_files(job)
     torch.set_num_threads(1)
-    translator = load(job.runs, engine=job.engine)
+    large = job.file is not None and job.file.is_file() and job.file.stat().st_size >= _WORTH_GRAPHS
+    translator = load(job.runs, engine=job.engine, make_graphs=large)
+    job = replace(job, engine=translator.engine_of(job.search))  # the same in every process, and when it is resumed
     if job.form == "text":
         from seq2see.cli.translate.lines import translate_lines
 

@@ -56,13 +56,21 @@ def _translations(
     workers = job.workers if job.workers is not None else cores() if _is_large(job.file) else 1
     if workers == 1:
         for window in windows:
-            for place, translation in translator.translate_unordered(window, job.search, agree=job.agree):
+            finished = translator.translate_unordered(window, job.search, agree=job.agree, need_scores=job.as_json)
+            for place, translation in finished:
                 yield window[place], translation
         return
+    translator.engines.of(job.search)  # what is made is made once, and said by one process
     under_way: dict[int, Request] = {}
     requests = _remembered((request for window in windows for request in window), under_way)
     for place, translation in translate_unordered(
-        job.runs, requests, job.search, workers=workers, engine=job.engine, agree=job.agree
+        job.runs,
+        requests,
+        job.search,
+        workers=workers,
+        engine=translator.engine_of(job.search),
+        agree=job.agree,
+        need_scores=job.as_json,
     ):
         yield under_way.pop(place), translation
 

@@ -87,7 +87,7 @@ def translated(plan: Plan) -> dict[str, Any]:
     test = write_test(plan)
     result: dict[str, Any] = {"test": [(example.source, example.target) for example in test]}
     for family in FAMILIES:
-        translator = load(plan.run(family))
+        translator = load(plan.run(family), engine="torch")
         outputs = list(translator.translate_all((example.source for example in test), window=len(test)))
         result[family] = [output.text for output in outputs]
         if family == "rnnsearch":

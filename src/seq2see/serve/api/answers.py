@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import nn
 
-from seq2see.engines import ENGINES, EngineName
+from seq2see.engines import EngineChoice
 from seq2see.errors import ConfigError, nearest
 from seq2see.search import SearchConfig
 from seq2see.serve.api import maps
@@ -27,7 +26,7 @@ from seq2see.serve.api.requests import (
     TextJob,
 )
 from seq2see.serve.api.translated import translated
-from seq2see.session import Request, Translator, load, load_voice
+from seq2see.session import DEFAULT, Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
 from seq2see.session.documents import with_placeholders
 from seq2see.session.translator import chosen
@@ -43,18 +42,18 @@ Cancel = Callable[[], bool]
 class Models:
     """The runs of a server, loaded; in a process of its own, with one thread."""
 
-    def __init__(self, runs: Sequence[ServedRun], engine: str = "auto") -> None:
-        """engine   as of `seq2see.load`; auto: onnx where it is installed, else torch. Maps are of torch always."""
+    def __init__(self, runs: Sequence[ServedRun], engine: EngineChoice = "auto") -> None:
+        """engine   as of `seq2see.load`; a server runs for long, so that auto makes graphs where there are none."""
         torch.set_num_threads(1)
         self.runs = {run.name: run for run in runs}
-        self.engine = _engine(engine)
         self.translators: dict[str, Translator] = {}
         self.voices: dict[str, Voice] = {}
         for run in runs:
             if run.kind == "voice":
                 self.voices[run.name] = load_voice(run.path)
             else:
-                self.translators[run.name] = load(run.path, engine=self.engine)
+                self.translators[run.name] = load(run.path, engine=engine, make_graphs=True)
+                self.translators[run.name].engines.of(DEFAULT)  # made now, not when somebody waits
 
     def translate(
         self, run: str, jobs: Sequence[TextJob], options: SearchOptions, cancelled: Cancel | None = None
@@ -115,7 +114,7 @@ class Models:
             "layers": len(crossing),
             "heads": max((attention.module.heads for attention in crossing), default=0),
             "max_length": translator.max_length,
-            "engine": self.engine,
+            "engine": translator.engine_of(),
             "head": None if best is None else best._asdict(),
         }
 
@@ -148,15 +147,6 @@ def session_request(job: TextJob) -> Request:
     required = dict(job.required) if in_pairs else [phrase for _, phrase in job.required]
     request = make_glossary(required, job.forbidden, job.prefix).request(job.text, job.number)
     return replace(request, prefix_ids=job.prefix_ids)
-
-
-def _engine(name: str) -> EngineName:
-    match name:
-        case "torch" | "onnx" | "int8" | "ctranslate2" | "ctranslate2-int8":
-            return name
-        case "auto":
-            return "onnx" if all(map(find_spec, ("onnx", "onnxscript", "onnxruntime"))) else "torch"
-    raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ('auto', *ENGINES))}")
 
 
 def _described(run: ServedRun, model: nn.Module) -> dict[str, Any]:

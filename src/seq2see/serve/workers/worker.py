@@ -12,11 +12,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from seq2see.errors import Seq2SeeError
 from seq2see.processes import end_with_parent
 from seq2see.serve.api.requests import SearchOptions, ServedRun, TextJob
+
+if TYPE_CHECKING:
+    from seq2see.engines import EngineChoice
 
 _NICE = 3  # so that the HTTP process answers at once, however busy the cores are with models
 
@@ -94,7 +97,7 @@ def load_models(runs: tuple[ServedRun, ...], engine: str) -> ModelHost:
     """The real ones. Imported here, in the model process: the HTTP process has no torch."""
     from seq2see.serve.api.answers import Models
 
-    return Models(runs, engine)
+    return Models(runs, cast("EngineChoice", engine))  # `load` checks the name
 
 
 def work(pipe: Connection, make_host: MakeHost, cancelled: Any) -> None:
