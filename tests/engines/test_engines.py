@@ -200,7 +200,7 @@ def test_auto_chooses_what_is_there_and_says_so_once(run, monkeypatch):
     assert translator.engine_of() == "ctranslate2"
     with_ctranslate2 = [translation.text for translation in translator.translate(SOURCES)]
     assert with_ctranslate2 == [translation.text for translation in translator.by_torch.translate(SOURCES)]
-    assert told == ["engine ctranslate2: the fastest here that says what torch says (--engine names another)"]
+    assert told == ["engine ctranslate2: the fastest here in full precision (--engine names another)"]
     monkeypatch.setattr(auto, "find_spec", lambda name: None if name == "ctranslate2" else True)
     seq2see.load(run, say=told.append).translate(SOURCES[0])
     shutil.rmtree(run / FOLDER / "onnx")  # int8 is never chosen

@@ -11,7 +11,7 @@ from seq2see.search import Chooser, Result, SearchConfig
 # ctranslate2: Transformers in CTranslate2, which searches by itself; ctranslate2-int8: weights in eight bits there.
 EngineName = Literal["torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
-EngineChoice = EngineName | Literal["auto"]  # auto: the fastest that says what torch says
+EngineChoice = EngineName | Literal["auto"]  # auto: the fastest in full precision
 
 
 class Engine(Protocol):

@@ -69,7 +69,7 @@ def translate(
     engine: Annotated[
         str,
         typer.Option(
-            help="auto: the fastest that is installed and says what torch says; torch; onnx: the same from ONNX "
+            help="auto: the fastest that is installed and computes in full precision; torch; onnx: the same from ONNX "
             "Runtime; int8: weights rounded to 8 bits there; ctranslate2, ctranslate2-int8: Transformers only."
         ),
     ] = "auto",
