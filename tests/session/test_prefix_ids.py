@@ -36,7 +36,9 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return seq2see.load(make_run(tmp_path_factory.mktemp("prefix") / request.param, request.param, sharp=2.0))
+    return seq2see.load(
+        make_run(tmp_path_factory.mktemp("prefix") / request.param, request.param, sharp=2.0), engine="torch"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,9 @@ def check(recorder: Recorder, sentence: int, said: Translation) -> None:
 def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     family, settings = SETTINGS[request.param]
     sharp = 1.0 if family == "convs2s" else 1.5  # its layers multiply: what is sharpened is rounding, too
-    return seq2see.load(make_run(tmp_path_factory.mktemp("run") / "run", family, sharp=sharp, **settings))
+    return seq2see.load(
+        make_run(tmp_path_factory.mktemp("run") / "run", family, sharp=sharp, **settings), engine="torch"
+    )
 
 
 @pytest.mark.parametrize(("translator", "name"), CROSSED, indirect=["translator"])
