@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from seq2see.processes import cores
 from seq2see.training.group import time_all_reduce
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
@@ -76,7 +77,7 @@ def main() -> None:
             ratio = statistics.median(measured[counts[0]] / measured[count] for measured in rounds)
             reduce = time_all_reduce(size, count, 20) if count > 1 else 0.0
             alone = statistics.median(measured[counts[0]] for measured in rounds)
-            predicted = alone / (alone / count + reduce)
+            predicted = alone / (alone / min(count, cores()) + reduce)
             print(
                 f"| {family} {given.size} | {size:,} | {count} | {seconds:.3f} | {ratio:.2f} | {reduce:.3f} | "
                 f"{predicted:.2f} |",
