@@ -173,13 +173,16 @@ def _work(follow: Follow, out: Path, meeting: str, rank: int, size: int, seconds
 
 
 def _join(meeting: str, rank: int, size: int, seconds: float) -> ProcessGroup:
-    if sys.platform == "linux":
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # else the machine's name has to resolve
+    loopback = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
+    if loopback is not None:
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback)  # else the machine's name has to resolve
     patience = timedelta(seconds=max(seconds, TIMEOUT))  # starting takes its time, however short an answer may
     try:
         distributed.init_process_group("gloo", f"file://{meeting}", patience, size, rank)
     except RuntimeError as error:
-        raise LostProcessError(f"{size} processes could not be started ({_first_line(error)})") from None
+        raise LostProcessError(
+            f"{size} processes could not meet ({_first_line(error)}); --processes 1 trains in one"
+        ) from None
     return ProcessGroup(rank, size, seconds)
 
 
