@@ -173,6 +173,10 @@ training/loop.py | training/test_schedule.py
 training/optimizer.py | training/test_schedule.py
     average of nothing: share = 1 - min(  ->  share = 0 * min(
     biases decay: p.dim() > 1}  ->  p.dim() > 0}
+training/optimizer.py | training/test_group.py
+    sums not divided: summed / sums[-1]  ->  summed / 1.0
+data/loading.py | training/test_group.py
+    processes take the same pairs: pairs[self.rank :: self.processes]  ->  pairs[0 :: self.processes]
 look/map/measures.py | look/test_measures.py
     backwards is monotone: (forth - back)  ->  (back - forth)
 look/map/rollout.py | look/test_map.py look/test_true_weights.py
