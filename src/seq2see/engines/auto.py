@@ -1,7 +1,7 @@
 """Which engine searches: the one that was named, or with `auto` the fastest in full precision.
 
     a Transformer that CTranslate2 knows           ctranslate2   made in memory in a moment
-    any other run with graphs in its folder        onnx          made by `--engine onnx`, by a server, for a large file
+    any other run with graphs in its folder        onnx          made by `--engine onnx`, and for a large file
     everything else, and what only torch can do    torch
 
 Weights in eight bits change one translation in ten, so they are never chosen, only named. CTranslate2 has a

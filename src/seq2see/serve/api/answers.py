@@ -52,7 +52,7 @@ class Models:
             if run.kind == "voice":
                 self.voices[run.name] = load_voice(run.path)
             else:
-                self.translators[run.name] = load(run.path, engine=engine, make_graphs=True)
+                self.translators[run.name] = load(run.path, engine=engine)
                 self.translators[run.name].engines.of(DEFAULT)  # made now, not when somebody waits
 
     def translate(
