@@ -48,7 +48,7 @@ export default class LearnTab {
     const focused = [...this.list.querySelectorAll("button")].indexOf(document.activeElement);
     const items = this.lessons.map((one, place) => {
       const open = button("", () => this.choose({ lesson: one.name, set: [""] }), { class: "lesson-name", "aria-current": one === chosen ? "page" : null });
-      open.append(make("span", { class: "place", "aria-hidden": "true" }, String(place + 1)), make("span", {}, make("b", {}, one.title), make("small", {}, one.summary, one.trains ? ` ${t("learn.trains")}` : "")));
+      open.append(make("span", { class: "place", "aria-hidden": "true" }, String(place + 1)), make("span", {}, make("b", {}, one.title), make("small", {}, one.summary, one.trains ? `. ${t("learn.trains")}` : "")));
       return make("li", {}, open);
     });
     this.list.replaceChildren(make("ol", {}, ...items));
