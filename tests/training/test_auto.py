@@ -4,7 +4,6 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -331,28 +330,9 @@ def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monk
 # ----- threads
 
 
-@pytest.mark.parametrize(
-    ("seconds", "given", "expected"), [(60.0, None, [1]), (600.0, None, [1, 4, 8]), (600.0, 3, [3]), (60.0, 3, [3])]
-)
-def test_more_threads_than_one_only_for_a_long_run(
-    seconds: float, given: int | None, expected: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run.os, "cpu_count", lambda: 8)
-    training = new_config({"training": {"threads": given}}).training
-    assert run._thread_counts(training, seconds) == expected
-
-
-@pytest.mark.parametrize(
-    ("measured", "chosen"), [({1: 1.0, 2: 0.9}, 1), ({1: 1.0, 2: 0.6}, 2), ({1: 1.0, 4: 0.5, 8: 0.45}, 4)]
-)
-def test_threads_have_to_be_clearly_faster(
-    measured: dict[int, float], chosen: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(run.torch, "set_num_threads", asked.append)
-    monkeypatch.setattr(run, "_time_batches", lambda task, seconds: measured[asked[-1]])
-    assert run._fastest_threads(SimpleNamespace(), list(measured)) == (chosen, measured[chosen])
-    assert asked[-1] == chosen
+def test_one_thread_unless_somebody_says_more() -> None:
+    assert run.threads_of(new_config({}).training) == 1
+    assert run.threads_of(new_config({"training": {"threads": 3}}).training) == 3
 
 
 def test_where_no_validation_fits_the_loss_decides() -> None:

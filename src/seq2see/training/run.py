@@ -1,7 +1,5 @@
 """One call from pairs to a finished run folder: what `seq2see train` and `seq2see.train` both do."""
 
-import math
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,8 +30,6 @@ from seq2see.training.reporting import RunReporter, SilentReporter
 from seq2see.training.translation import TranslationTask
 
 _PROBE_SECONDS = 2.0
-_WORTH_PROBING = 120.0  # seconds of training below which one thread it is
-_CLEARLY = 1.2  # how much faster more threads must be
 
 
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
@@ -141,7 +137,7 @@ class TranslationSetup:
         files = inputs.describe(inputs.files_of(config.data))
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
         inputs.check_unchanged(files)
-        torch.set_num_threads(config.training.threads or 1)
+        torch.set_num_threads(threads_of(config.training))
         places = np.arange(len(prepared.train))
         pieces = int(np.maximum(prepared.train.source.lengths(places), prepared.train.target.lengths(places)).sum())
         limit = config.training.time_limit
@@ -149,9 +145,9 @@ class TranslationSetup:
             None if limit is None else max(1.0, self.update_share * (limit - (clock_of(config.training)() - began)))
         )
         if self.may_start_processes and auto.may_train_together(config, seen):
-            free = probe_cores(Speeds(config, prepared, [1]).task("tiny", auto.USUAL_BATCH))
+            free = probe_cores(Speeds(config, prepared).task("tiny", auto.USUAL_BATCH))
             config = self._reported(auto.apply(config, [auto.choose_processes(free)]))
-        speeds = Speeds(config, prepared, _thread_counts(config.training, limit or 0.0))
+        speeds = Speeds(config, prepared)
         validation = speeds.validation() if limit is not None else 0.0
         return auto.decide_training(
             config, seen, auto.Budget(seen.pairs, pieces, seconds), speed=speeds, validation=validation
@@ -165,14 +161,13 @@ class TranslationSetup:
     ) -> TranslationTask:
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
         model = _model(config, has_checkpoint=bool(checkpoint.paths(out / "checkpoints")))
-        torch.set_num_threads(config.training.threads or torch.get_num_threads())
+        torch.set_num_threads(threads_of(config.training))
         return _task(config, model, prepared, device)
 
     def estimate(self, task: TranslationTask, config: TrainingConfig, progress: Progress) -> Estimate:
         per_epoch = max(1, task.count(0) // config.accumulate)
         most = config.steps or per_epoch * config.epochs
-        threads, seconds = _choose_threads(task, config, most - progress.step)
-        return Estimate(most, per_epoch, seconds * config.accumulate, threads)
+        return Estimate(most, per_epoch, _time_batches(task, 0.0) * config.accumulate, threads_of(config))
 
     def settle(self, task: TranslationTask, total: int) -> None: ...
 
@@ -189,7 +184,7 @@ def follow_run(out: Path, group: ProcessGroup) -> None:
     with restored_torch():
         model = _model(config, has_checkpoint=True)  # its weights are sent
         device = choose_device(config.training)
-        torch.set_num_threads(config.training.threads or 1)
+        torch.set_num_threads(threads_of(config.training))
         task = _task(config, model, prepared, device, rank=group.rank)
         trainer = Trainer[Any](task, config.training, out, silent, Stop())
         trainer.join(group)
@@ -204,21 +199,16 @@ def _check_sides(seen: Profile) -> None:
 
 
 class Speeds:
-    """Pieces a second that fresh models learn from on this machine, by size and batch; each is measured once.
+    """Pieces a second that fresh models learn from on this machine, by size and batch; each is measured once."""
 
-    threads   numbers of them that training may use: the speed is that of the number it would choose
-    """
-
-    def __init__(self, config: RunConfig, prepared: PreparedData, threads: Sequence[int]) -> None:
+    def __init__(self, config: RunConfig, prepared: PreparedData) -> None:
         self.config = config
         self.prepared = prepared
-        self.threads = threads
         self._measured: dict[tuple[str, int], float] = {}
 
     def __call__(self, size: str, batch: int) -> float:
         if (size, batch) not in self._measured:
-            _, seconds = _fastest_threads(self.task(size, batch), self.threads)
-            self._measured[size, batch] = batch / seconds
+            self._measured[size, batch] = batch / _time_batches(self.task(size, batch), 0.0)
         return self._measured[size, batch]
 
     def validation(self) -> float:
@@ -334,41 +324,10 @@ def _task(
     return TranslationTask(model.to(device), loader, prepared.valid, config.training, device, config.data.valid_pairs)
 
 
-def _choose_threads(task: TranslationTask, config: TrainingConfig, updates: int) -> tuple[int, float]:
-    """The threads to train with, and seconds a batch takes with them."""
-    if task.device.type != "cpu":
-        return torch.get_num_threads(), _time_batches(task, 0.0)
-    first = _thread_counts(config, 0.0)
-    torch.set_num_threads(first[0])
-    seconds = _time_batches(task, 0.0)
-    counts = _thread_counts(config, updates * seconds)
-    return _fastest_threads(task, counts) if len(counts) > 1 else (first[0], seconds)
-
-
-def _thread_counts(config: TrainingConfig, seconds: float) -> list[int]:
-    """How many threads come into question for so many seconds of training: the number that was given, or one and more.
-
-    More than one only where the run is long enough to care: the last bits of the weights depend on their number, and
-    the same command should give the same bytes.
-    """
-    if config.threads is not None:
-        return [config.threads]
-    if config.processes > 1:
-        return [1]
-    cores = os.cpu_count() or 1
-    return sorted({1, max(1, cores // 2), cores}) if seconds > _WORTH_PROBING else [1]
-
-
-def _fastest_threads(task: TranslationTask, counts: Sequence[int]) -> tuple[int, float]:
-    """The first of these numbers of threads, or a later one that is clearly faster; and the seconds of a batch."""
-    best, seconds = counts[0], math.inf
-    for threads in counts:
-        torch.set_num_threads(threads)
-        measured = _time_batches(task, 0.0 if len(counts) == 1 else _PROBE_SECONDS / len(counts))
-        if measured < seconds / _CLEARLY:
-            best, seconds = threads, measured
-    torch.set_num_threads(best)
-    return best, seconds
+def threads_of(config: TrainingConfig) -> int:
+    """One, unless a person says otherwise: more of them wait for each other by spinning, which on a machine with other
+    work takes a hundred times as long. More than one core is for processes."""
+    return config.threads or 1
 
 
 def probe_cores(task: TranslationTask) -> float:
