@@ -57,7 +57,8 @@ class ProcessGroup:
         self._seconds = seconds
         with self._named():
             self._sums = distributed.new_group(timeout=timedelta(seconds=seconds))
-            self._orders = distributed.new_group(timeout=_PATIENT)
+            # The others wait as long as it takes; the first is told of one that does not listen any more.
+            self._orders = distributed.new_group(timeout=timedelta(seconds=seconds) if rank == 0 else _PATIENT)
 
     def announce(self, coming: Announcement | None) -> None:
         """To the others, by the first process; None: training has ended."""
