@@ -112,7 +112,7 @@ class TrainingConfig(ConfigSection):
     )
     patience: int = Field(8, ge=1, description="validations without improvement before training stops")
     seed: int = Field(1, ge=0, description="everything random follows from it")
-    threads: int | None = Field(None, ge=1, description="of torch in each process; if not given, one")
+    threads: int | None = Field(None, ge=1, description="of torch in each process; if not given, one (a voice: two)")
     processes: int = Field(
         1, ge=1, le=1024, description="processes that train together, each on its part of every batch, one thread each"
     )

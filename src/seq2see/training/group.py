@@ -142,7 +142,7 @@ class LocalGroup:
         return _join(meeting, 0, self.size, self._seconds)
 
     def restart(self, problem: LostProcessError) -> ProcessGroup:
-        """After a process was lost. Raises `problem` again where that happens too often."""
+        """After a process was lost. A `TrainingError` where that happens too often."""
         for process in self._others:
             process.join(0.2)  # one that was killed is gone in a moment
         lost = [f"process {rank}" for rank, process in enumerate(self._others, 1) if process.exitcode is not None]

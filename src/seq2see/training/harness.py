@@ -5,7 +5,7 @@
     inputs     the data files are what they were
     make       stores, model, task
     resume     the newest checkpoint, if there is one
-    plan       a few updates are timed: how many there will be, on how many threads
+    plan       a few updates are timed: how many there will be
     train      the loop
     finish     weights and manifest
 
