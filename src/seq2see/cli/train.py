@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seq2see.cli.shell.checking import check_files, check_run, check_training
+from seq2see.cli.shell.checking import check_files, check_run, check_training, check_translator
 from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, nearest
 
@@ -101,6 +101,14 @@ def train(
             help="With --mono: a run of the other direction, such as runs/en-ko.  [default: none]", show_default=False
         ),
     ] = None,
+    distil: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A finished run that translates the training sources: what it says is learned beside the pairs, such "
+            "as runs/large. Named several times: one ensemble.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
     alignments: Annotated[
         Path | None,
         typer.Option(
@@ -157,6 +165,7 @@ def train(
     seq2see train pairs.tsv --time-limit 30m --processes 2 --out runs/faster
     seq2see train news.tsv --from runs/ko-en --time-limit 30m --out runs/news
     seq2see train pairs.tsv --mono news.en --reverse runs/en-ko --out runs/more
+    seq2see train pairs.tsv --distil runs/ko-en --distil runs/ko-en-2 --size tiny --out runs/both-in-one
     seq2see train --recipe recipes/dates-luong.toml --out runs/recipe
     seq2see train builtin:espeak --model tacotron --out runs/voice
     seq2see train --resume --out runs/de-en
@@ -195,7 +204,8 @@ def train(
         raise ConfigError(
             "--mono and --reverse go together: texts of the target language, and a run that translates back"
         )
-    _start(settings, out, base, plan_only=plan, mono=None if mono is None or reverse is None else (mono, reverse))
+    back = None if mono is None or reverse is None else (mono, reverse)
+    _start(settings, out, base, plan_only=plan, mono=back, teachers=distil or [])
 
 
 def _launched(processes: str) -> "Launched | None":
@@ -261,19 +271,22 @@ def _start(
     *,
     plan_only: bool = False,
     mono: tuple[Path, Path] | None = None,
+    teachers: Sequence[Path] = (),
 ) -> None:
     """mono: texts of the target language, and the run that translates them back."""
     check_training(settings, out, base)
     if mono is not None:
         check_files(mono[0])
         check_run(mono[1])
+    check_translator(*teachers)
     from seq2see.runs.config import VOICE
     from seq2see.training.reporting import ConsoleReporter
     from seq2see.training.run import new_config, train_run
 
     if settings.get("model", {}).get("family") == VOICE:
-        if plan_only or mono is not None:
-            raise ConfigError(f"{'--plan' if plan_only else '--mono'} is for models of text")
+        asked = [("--plan", plan_only), ("--mono", mono is not None), ("--distil", bool(teachers))]
+        if names := [name for name, is_asked in asked if is_asked]:
+            raise ConfigError(f"{names[0]} is for models of text")
         _start_voice(settings, out, base)
         return
     if base is not None:
@@ -281,7 +294,12 @@ def _start(
     with TemporaryDirectory(prefix="seq2see-plan-") as folder, _interruptible(out):
         place = Path(folder) / "run" if plan_only else out
         new_config(settings)  # a wrong setting is said before anything is translated
-        settings, pairs = _with_mono(settings, place, *mono) if mono is not None else (settings, {})
+        pairs: dict[str, bytes] = {}
+        if mono is not None:
+            settings, pairs = _with_mono(settings, place, *mono)
+        if teachers:
+            settings, distilled = _with_teachers(settings, place, teachers)
+            pairs |= distilled
         with ConsoleReporter() as reporter:
             ended = train_run(
                 new_config(settings),
@@ -314,6 +332,24 @@ def _with_mono(
             counting=lambda total: progress.counting(f"lines of {mono} translated back by {reverse}", total),
         )
     return merge(settings, {"data": {"mono": str(out / MONO)}}), {MONO: content}
+
+
+def _with_teachers(
+    settings: dict[str, Any], out: Path, teachers: Sequence[Path]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The same, of what the teachers say to the training sources."""
+    from seq2see.cli.shell.progress import CountProgress
+    from seq2see.runs.config import merge, read_config
+    from seq2see.session.training import DISTILLED, distil_pairs
+
+    names = " and ".join(map(str, teachers))
+    with CountProgress() as progress:
+        content = distil_pairs(
+            read_config(settings).data,
+            teachers,
+            counting=lambda total: progress.counting(f"training sources translated by {names}", total),
+        )
+    return merge(settings, {"data": {"distilled": str(out / DISTILLED)}}), {DISTILLED: content}
 
 
 def _start_voice(settings: dict[str, Any], out: Path, base: Path | None) -> None:

@@ -45,7 +45,7 @@ class Source:
     split: Split = "train"
     flip: bool = False  # target to source
     encoding: str | None = None  # of files that do not state it themselves; None is UTF-8
-    synthetic: bool = False  # its sources are a machine's: nothing to validate on
+    synthetic: bool = False  # one of its sides is a machine's: nothing to validate on
 
     @property
     def name(self) -> str:

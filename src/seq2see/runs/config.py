@@ -41,6 +41,9 @@ class DataConfig(ConfigSection):
     mono: str | None = Field(
         None, description="pairs with a machine's sources, as --mono makes them: learned from, never validated on"
     )
+    distilled: str | None = Field(
+        None, description="pairs with a machine's targets, as --distil makes them: learned from, never validated on"
+    )
     form: NormalForm = Field("NFC", description="Unicode normal form of all text")
     source_language: str | None = Field(
         None, description="side of a TMX, XLIFF or JSONL that is the source, such as ko"

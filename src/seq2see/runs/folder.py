@@ -36,7 +36,7 @@ from seq2see.text import Tokenizer
 
 WEIGHTS, EXTENSION = "model.safetensors", "extension.json"
 TOKENIZERS = ("tokenizer.source.json", "tokenizer.target.json")
-PAIRS = ("pairs.jsonl", "valid.jsonl", "mono.jsonl")  # what a run may bring along
+PAIRS = ("pairs.jsonl", "valid.jsonl", "mono.jsonl", "distilled.jsonl")  # what a run may bring along
 LETTERS = "letters.json"  # of a voice, where a model of text has its tokenizers
 _LONGEST_NAME = 255  # what file systems allow
 LISTED = (CONFIG, *TOKENIZERS, WEIGHTS)  # what the manifest vouches for

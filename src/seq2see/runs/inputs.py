@@ -57,6 +57,7 @@ def renamed(data: DataConfig, rename: Callable[[str], str]) -> DataConfig:
         "valid": tuple(map(spec, data.valid)),
         "alignments": None if links is None else rename(links),
         "mono": None if data.mono is None else rename(data.mono),
+        "distilled": None if data.distilled is None else rename(data.distilled),
     }
     return data.model_copy(update=changes)
 
@@ -134,7 +135,7 @@ def _absolute(path: str | Path) -> str:
 
 def files_of(data: DataConfig) -> list[Path]:
     """The files that pairs are read from, in a fixed order."""
-    single = [path for path in (data.alignments, data.mono) if path]
+    single = [path for path in (data.alignments, data.mono, data.distilled) if path]
     sources = [source for specs in (data.train, data.valid) if specs for source in parse_sources(specs)]
     paths = [path for source in sources for path in source.paths]
     return [Path(path) for path in (*paths, *single) if not path.startswith(BUILTIN)]

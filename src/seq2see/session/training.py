@@ -1,13 +1,15 @@
-"""`seq2see.train`: from pairs to a translator; and pairs from texts of the target language alone."""
+"""`seq2see.train`: from pairs to a translator; and more pairs by the help of other runs."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats.reading.lines import read_lines
-from seq2see.runs.config import merge
+from seq2see.runs import inputs
+from seq2see.runs.config import DataConfig, merge
 from seq2see.runs.folder import PAIRS
 from seq2see.search import SearchConfig
 from seq2see.session.bulk import translate_texts
@@ -15,10 +17,12 @@ from seq2see.session.loading import load
 from seq2see.session.translator import DEFAULT, Translator
 from seq2see.text import NormalForm, normalise
 from seq2see.training.harness import restored_torch
+from seq2see.training.prepare import sources_of
 from seq2see.training.reporting import ConsoleReporter, SilentReporter
 from seq2see.training.run import new_config, resume_command, train_run
 
 MONO = PAIRS[2]  # where pairs from texts of one language lie in the run folder
+DISTILLED = PAIRS[3]  # where a teacher's translations of the training sources lie there
 
 Pairs = str | Path | Iterable[str | Path] | Iterable[Sequence[str]]
 """A file, two plain files, or the pairs themselves: (source, target) each."""
@@ -34,6 +38,7 @@ def train(
     time_limit: float | None = None,
     mono: str | Path | None = None,
     reverse: str | Path | None = None,
+    distil: str | Path | Sequence[str | Path] | None = None,
     settings: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> Translator:
@@ -44,6 +49,7 @@ def train(
                    command line
     time_limit     seconds; the schedule is fitted to it
     mono, reverse  a file of texts of the target language, and a run of the other direction that translates them back
+    distil         a finished run, or several as one ensemble: what it says to the training sources is learned as well
     settings       everything else as nested dictionaries, such as {"training": {"steps": 1000}}: see
                    `seq2see train --list-settings`
 
@@ -64,6 +70,11 @@ def train(
         listed |= {MONO: back_translate(Path(mono), Path(reverse))}
         config["data"]["mono"] = str(folder / MONO)
     run_config = new_config(merge(config, settings or {}))
+    if distil is not None:
+        teachers = [distil] if isinstance(distil, str | Path) else list(distil)
+        listed |= {DISTILLED: distil_pairs(run_config.data, [Path(run) for run in teachers], listed)}
+        config["data"]["distilled"] = str(folder / DISTILLED)
+        run_config = new_config(merge(config, settings or {}))
     if quiet:
         ended = train_run(run_config, folder, SilentReporter(), pairs=listed)
     else:
@@ -122,10 +133,54 @@ def back_translate(
         raise DataError("has no text to translate back", path=file)
     with restored_torch():
         sources = translate_texts([reverse], targets, search, advance=counting(len(targets)))
-    pairs = (
-        {"source": source, "target": target} for source, target in zip(sources, targets, strict=True) if source.strip()
-    )
-    content = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs)
+    content = _content(zip(sources, targets, strict=True))
     if not content:
         raise DataError(f"{reverse} says nothing to any of its lines; train it longer first", path=file)
-    return content.encode()
+    return content
+
+
+def distil_pairs(
+    data: DataConfig,
+    teachers: Sequence[Path],
+    listed: Mapping[str, bytes] | None = None,
+    *,
+    search: SearchConfig = DEFAULT,
+    counting: Callable[[int], Callable[[int], None]] = lambda total: lambda done: None,
+) -> bytes:
+    """Sequence-level distillation (Kim and Rush 2016): what the teachers, as one ensemble, say to each training source.
+
+    JSON lines of pairs. The pairs themselves are learned from as well: beside a person's translation of a source stands
+    the machine's, which is more regular.
+
+    listed     files of `data` that are not on the disk yet, by name
+    counting   is told how many sources there are, and gives what is told how many more are done
+    """
+    sources = list(dict.fromkeys(source for source in _training_sources(data, listed or {}) if source.strip()))
+    if not sources:
+        raise DataError("the training pairs have no source that a teacher could translate")
+    with restored_torch():
+        targets = translate_texts(teachers, sources, search, advance=counting(len(sources)))
+    content = _content(zip(sources, targets, strict=True))
+    if not content:
+        raise DataError(
+            f"{' and '.join(map(str, teachers))} says nothing to any training source; train it longer first"
+        )
+    return content
+
+
+def _training_sources(data: DataConfig, listed: Mapping[str, bytes]) -> Iterator[str]:
+    """The sources of a person's training pairs, as they are read for training."""
+    with TemporaryDirectory(prefix="seq2see-pairs-") as folder:
+        for name, content in listed.items():
+            (Path(folder) / name).write_bytes(content)
+        place = {name: str(Path(folder) / name) for name in listed}
+        train, _ = sources_of(inputs.renamed(data, lambda path: place.get(Path(path).name, path)))
+        for corpus in train:
+            if not corpus.synthetic:
+                yield from (pair.source for pair in corpus.pairs())
+
+
+def _content(pairs: Iterable[tuple[str, str]]) -> bytes:
+    """Pairs of which neither side is empty, as JSON lines."""
+    entries = ({"source": source, "target": target} for source, target in pairs if source.strip() and target.strip())
+    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries).encode()

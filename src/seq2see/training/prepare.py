@@ -47,8 +47,8 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
         flip=data.flip,
         encoding=data.encoding,
     )
-    if data.mono is not None:
-        train.append(Source((data.mono,), form=data.form, synthetic=True))
+    made = [path for path in (data.mono, data.distilled) if path is not None]
+    train += [Source((path,), form=data.form, synthetic=True) for path in made]
     if data.valid:
         valid = parse_sources(
             data.valid,
@@ -60,8 +60,8 @@ def sources_of(data: DataConfig) -> tuple[list[Source], list[Source]]:
             encoding=data.encoding,
         )
         return train, valid
-    made = [source for source in train if source.builtin is not None]
-    return train, [replace(source, split="validation", weight=1.0) for source in made]
+    builtin = [source for source in train if source.builtin is not None]
+    return train, [replace(source, split="validation", weight=1.0) for source in builtin]
 
 
 def report_lines(train: Sequence[Source], valid: Sequence[Source], limit: int | None = REPORTED) -> list[str]:
