@@ -3,15 +3,20 @@
 import json
 import multiprocessing
 import os
+import random
 import signal
+import socket
+import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import distributed
 
 from seq2see.atomic import digest
 from seq2see.errors import ConfigError, TrainingError
@@ -112,6 +117,77 @@ def test_a_process_that_hangs_is_noticed_in_time(
     reporter = Watching(5, lambda: os.kill(others()[0].pid or 0, signal.SIGSTOP))
     assert again(tmp_path / "run", reporter) == digest(together / "model.safetensors")
     assert any("does not answer within 2 s" in line for line in reporter.lines)
+
+
+@pytest.mark.slow
+def test_ten_stops_at_random_moments_are_noticed_in_time(
+    together: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within the time that an answer may take and five seconds; the run goes on, and its bytes are the same."""
+    patience = 2.0
+    monkeypatch.setattr(harness, "LocalGroup", lambda *arguments: group.LocalGroup(*arguments, seconds=patience))
+    choose, late = random.Random(20), []
+    for number in range(10):
+        stopped: list[float] = []
+
+        class Timed(Watching):
+            def message(self, text: str, stopped: list[float] = stopped) -> None:
+                super().message(text)
+                if "does not answer" in text:
+                    late.append(time.monotonic() - stopped[0])
+
+        def stop(stopped: list[float] = stopped) -> None:
+            def act(process: int = others()[0].pid or 0) -> None:
+                stopped.append(time.monotonic())
+                os.kill(process, signal.SIGSTOP)
+
+            Timer(choose.uniform(0.0, 0.05), act).start()  # anywhere within an update
+
+        reporter = Timed(choose.randrange(1, STEPS - 4), stop)
+        assert again(tmp_path / str(number), reporter) == digest(together / "model.safetensors")
+    print(f"noticed after {', '.join(f'{seconds:.1f}' for seconds in late)} s")
+    assert len(late) == 10
+    assert max(late) <= patience + 5
+
+
+@pytest.mark.parametrize("server_is_first", [False, True])
+def test_a_first_process_that_stops_ends_the_others_under_torchrun(tmp_path: Path, server_is_first: bool) -> None:
+    """They wait for its word as long as it takes, so that it has to give signs of life. Where it holds the store that
+    the signs are in as well, that is silent too."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    store = None if server_is_first else distributed.TCPStore("127.0.0.1", port, 2, True, wait_for_workers=False)
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    processes = [
+        context.Process(target=in_launched_group, args=(rank, port, store is not None, ready)) for rank in (0, 1)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        assert ready.wait(60)
+        processes[1].join(3)
+        assert processes[1].is_alive(), "the first one lives, and gives signs"
+        os.kill(processes[0].pid or 0, signal.SIGSTOP)
+        began = time.monotonic()
+        processes[1].join(60)
+        assert processes[1].exitcode == 1
+        assert time.monotonic() - began < 1.0 + 5
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def in_launched_group(rank: int, port: int, has_agent: bool, ready: Any) -> None:
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
+    os.environ["TORCHELASTIC_USE_AGENT_STORE"] = str(has_agent)
+    with group.LaunchedGroup(group.Launched(rank, 2, 0), seconds=1.0) as joined:
+        if rank == 0:
+            ready.set()
+            time.sleep(300)  # reads, validates, saves
+        joined.hear()
 
 
 def test_a_run_that_is_killed_goes_on_with_the_same_bytes(together: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Optimizer:
         """One vector that can be summed over processes: gradients, how many processes have each of them, figures."""
         gradients = [p.grad.flatten() if p.grad is not None else p.new_zeros(p.numel()) for p in self.named.values()]
         counts = [float(p.grad is not None) for p in self.named.values()]
-        return torch.cat([*gradients, torch.tensor([*counts, *figures])])
+        return torch.cat([*gradients, torch.tensor([*counts, *figures], device=gradients[0].device)])
 
     def unpack_gradients(self, packed: Tensor, figures: int) -> list[float]:
         """Takes the summed gradients, divided by the last figure; the figures."""

@@ -32,7 +32,7 @@ Place = tuple[int, int]
 """Number of the input, number of the part."""
 
 
-class Look(NamedTuple):
+class Noticed(NamedTuple):
     """How many results of a kind deserve a look, and where the first ones are: number of the input, line."""
 
     results: int = 0
@@ -64,11 +64,11 @@ class JobFolder:
 
     def saved_settings(self) -> Mapping[str, Any] | None:
         """Of the job that this folder is of, if it is of any; a stranger's files are an error."""
+        if not self.out.exists():
+            return None
+        if not self.out.is_dir():
+            raise ConfigError(f"{self.out}: is a file; --out names a folder here")
         try:
-            if not self.out.exists():
-                return None
-            if not self.out.is_dir():
-                raise ConfigError(f"{self.out}: is a file; --out names a folder here")
             saved = atomic.read_json(self.job / "job.json")
         except FileNotFoundError:
             if any(entry.name != JOB for entry in self.out.iterdir()):
@@ -171,14 +171,14 @@ class JobFolder:
 
     # ----- the work
 
-    def look(self) -> dict[str, Look]:
+    def look(self) -> dict[str, Noticed]:
         """What deserves a look so far, by its kind."""
-        looks: dict[str, Look] = {}
+        looks: dict[str, Noticed] = {}
         for place in sorted(self._looks):
             for problem, (count, lines) in self._looks[place].items():
-                before = looks.get(problem, Look())
+                before = looks.get(problem, Noticed())
                 first = (*before.first, *((place[0], line) for line in lines))
-                looks[problem] = Look(before.results + count, first[:_FIRST])
+                looks[problem] = Noticed(before.results + count, first[:_FIRST])
         return looks
 
     def is_made(self, place: Place) -> bool:

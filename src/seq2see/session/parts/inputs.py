@@ -270,6 +270,9 @@ class Cut:
         width = len(Range._fields)
         return Range(*self._numbers[part * width : (part + 1) * width])
 
+    def __iter__(self) -> Iterator[Range]:
+        return (self[part] for part in range(len(self)))
+
     def add(self, cut: Range) -> None:
         self._numbers.extend(cut)
 

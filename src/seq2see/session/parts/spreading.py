@@ -21,7 +21,7 @@ from seq2see.processes import cores
 from seq2see.runs.folder import run_digest
 from seq2see.search import SearchConfig
 from seq2see.session.loading import load
-from seq2see.session.parts.folder import JobFolder, Look, Place
+from seq2see.session.parts.folder import JobFolder, Noticed, Place
 from seq2see.session.parts.inputs import Cut, InputFile, Range, cut_into_ranges, input_files
 from seq2see.session.parts.translating import PartFailure, PartMade, PartTranslator, Work
 from seq2see.session.translator import DEFAULT, run_paths
@@ -48,7 +48,7 @@ class FilesTranslated:
 
     outputs: tuple[Path, ...]
     lines: int
-    look: dict[str, Look]
+    look: dict[str, Noticed]
     report: Path | None
 
 
@@ -94,7 +94,7 @@ def translate_files(
     cuts = _cut(files, advance)
     if engine == "auto" and saved is not None and saved.get("engine") in ENGINES:
         engine = saved["engine"]  # what was chosen when it was begun
-    large = sum(cut[part].size for cut in cuts for part in range(len(cut))) >= _WORTH_GRAPHS
+    large = sum(part.size for cut in cuts for part in cut) >= _WORTH_GRAPHS
     translator = load(runs, engine=engine, make_graphs=large, say=say)  # complains about a damaged run, here and once
     translator.engines.of(search)  # what is made is made once
     work = Work(runs, search, translator.engine_of(search), agree, as_json, prefix, existing)
@@ -160,9 +160,9 @@ class _Job:
             sum(not folder.is_made((number, part)) for part in range(len(cut))) for number, cut in enumerate(cuts)
         ]
         self.done = sum(
-            cut[part].lines
+            part_range.lines
             for number, cut in enumerate(cuts)
-            for part in range(len(cut))
+            for part, part_range in enumerate(cut)
             if folder.is_made((number, part))
         )
 
