@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from seq2see.session.parts import spreading, translate_files
 from seq2see.session.parts.inputs import InputFile
@@ -52,4 +51,5 @@ if __name__ == "__main__":
         )
     except KeyboardInterrupt:
         sys.exit(130)
-    print(done.report if done.report is None else Path(done.report).read_text())
+    rows = done.report.read_text().splitlines() if done.report is not None else []
+    print("\n".join(row for row in rows if "not translated" in row))  # the whole would fill a pipe

@@ -110,8 +110,8 @@ def test_what_was_interrupted_goes_on_and_lines_that_kill_are_told(run: Path, tm
     expected[70] = expected[205] = PLACEHOLDER.encode()
     assert (out / "a.ko").read_bytes().split(b"\n") == expected
     assert (out / "b.ko").read_bytes() == in_one_process(run, texts(150, 300))
-    assert "a.ko\t71\t\tnot translated\tfailing\tplanted\n" in said
-    assert "a.ko\t206\t\tnot translated\tdeadly\t2 workers died over it\n" in said
+    assert "a.ko\t71\t\tnot translated\tfailing\tplanted" in said
+    assert "a.ko\t206\t\tnot translated\tdeadly\t2 workers died over it" in said
     assert "one after the other now" in errors
 
 
