@@ -47,6 +47,10 @@ class Announcement(NamedTuple):
     rate: float
 
 
+COLLECT = Announcement(0, 0, 0, 0.0)
+"""No update is coming: what each process holds of the optimiser's state is to be collected."""
+
+
 class LostProcessError(TrainingError):
     """Another process of the group has ended, or does not answer."""
 
@@ -82,11 +86,16 @@ class ProcessGroup:
         with self._named():
             distributed.all_reduce(values, group=self._sums)
 
-    def spread(self, tensors: Iterable[Tensor]) -> None:
-        """Every process has what the first one has, in place."""
+    def add_up_at(self, values: Tensor, rank: int) -> None:
+        """One process has the sum afterwards, in place; what the others have then is of no use."""
+        with self._named():
+            distributed.reduce(values, rank, group=self._sums)
+
+    def spread(self, tensors: Iterable[Tensor], rank: int = 0) -> None:
+        """Every process has what one has, in place."""
         with self._named():
             for tensor in tensors:
-                distributed.broadcast(tensor, 0, group=self._sums)
+                distributed.broadcast(tensor, rank, group=self._sums)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -152,7 +161,7 @@ class LocalGroup:
         self._end()
         if self._started > _RESTARTS:
             raise TrainingError(f"{problem}, for the {self._started}th time; what was saved goes on with --resume")
-        self._say(f"{problem} ({', '.join(lost) or 'stopped or stuck'}); starting again from the update at hand")
+        self._say(f"{problem} ({', '.join(lost) or 'stopped or stuck'}); starting again")
         return self.start()
 
     def _end(self) -> None:
