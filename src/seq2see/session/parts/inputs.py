@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal, NamedTuple, cast
 
-from seq2see.errors import ConfigError, DataError
+from seq2see.errors import ConfigError, DataError, MissingExtraError
 from seq2see.formats import format_of
 from seq2see.formats.jsonl import proves_utf_8
 from seq2see.formats.reading.encodings import REPLACING, UTF_8
@@ -94,7 +94,7 @@ class InputFile:
             import pyarrow
             from pyarrow.parquet import ParquetFile
         except ImportError:
-            raise ConfigError(f"{self.source}: Parquet needs the package pyarrow: pip install pyarrow") from None
+            raise MissingExtraError(f"{self.source}: a Parquet file", "scale") from None
         with ExitStack() as stack:
             opened = stack.enter_context(_Remote(self.source) if self.is_remote else self.path.open("rb"))
             try:
