@@ -25,12 +25,14 @@ __all__ = [
     "load",
     "load_voice",
     "train",
+    "translate_files",
 ]
 
 if TYPE_CHECKING:
     from seq2see.look import AttentionMap
     from seq2see.search import SearchConfig
     from seq2see.session import Translation, Translator, load, load_voice, train
+    from seq2see.session.parts import translate_files
     from seq2see.speech.speech import Speech
     from seq2see.speech.synthesis import Voice
 else:  # a type checker knows the names above, and no others
@@ -40,6 +42,8 @@ else:  # a type checker knows the names above, and no others
         match name:
             case "load" | "load_voice" | "train" | "Translator" | "Translation":
                 room = "session"
+            case "translate_files":
+                room = "session.parts"
             case "AttentionMap":
                 room = "look"
             case "SearchConfig":

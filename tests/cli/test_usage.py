@@ -25,7 +25,7 @@ VERBS = {str(command.name): command.callback for command in app.registered_comma
 # Take minutes, need espeak-ng, or go on until stopped; tests/house, tests/serve and tests/study run most of them.
 PARSED_ONLY = (
     *("builtin:", "recipes/", "runs/voice", "int8", "seq2see demo", "verify-resume", "doctor", "--resume"),
-    *("learn --evidence", "seq2see import", "seq2see export", "seq2see study"),
+    *("--ray", "learn --evidence", "seq2see import", "seq2see export", "seq2see study"),
     "seq2see serve",
 )
 SHORT = ["--set", "training.steps=1", "--set", "training.threads=1"]

@@ -21,6 +21,7 @@ ROOMS = (
     "atomic",
     "caching",
     "processes",
+    "cluster",
     "vocabulary",
     "masks",
     "text",

@@ -3,15 +3,21 @@
 import json
 import multiprocessing
 import os
+import random
 import signal
+import socket
+import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Timer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import distributed
 
 from seq2see.atomic import digest
 from seq2see.errors import ConfigError, TrainingError
@@ -20,6 +26,7 @@ from seq2see.training import auto, group, harness
 from seq2see.training.loop import Update
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
+from seq2see.training.sharding import ShardedOptimizer
 
 STEPS = 8
 
@@ -79,10 +86,13 @@ def again(out: Path, reporter: SilentReporter, **training: Any) -> str:
     return digest(out / "model.safetensors")
 
 
-def test_gradients_are_those_of_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shard", [False, True])
+def test_gradients_are_those_of_one_process(tmp_path: Path, shard: bool) -> None:
     """Batches of one or two pairs: now and then a process has nothing to do."""
     for processes in (1, 2):
-        config = settings(processes=processes, accumulate=2, batch_tokens=24, save_every=1, steps=4, keep=4)
+        config = settings(
+            processes=processes, shard=shard, accumulate=2, batch_tokens=24, save_every=1, steps=4, keep=4
+        )
         train_run(new_config(config), tmp_path / str(processes), SilentReporter())
     for one, two in zip(metrics(tmp_path / "1"), metrics(tmp_path / "2"), strict=True):
         assert two["positions"] == one["positions"]
@@ -93,6 +103,8 @@ def test_gradients_are_those_of_one_process(tmp_path: Path) -> None:
     one, two = (load_file(tmp_path / name / first) for name in ("1", "2"))
     gradients = [name for name in one if name.endswith(":exp_avg")]
     assert len(gradients) > 20
+    assert set(one) == set(two)
+    assert {name: value.shape for name, value in one.items()} == {name: value.shape for name, value in two.items()}
     for name in gradients:
         assert torch.allclose(10 * two[name], 10 * one[name], rtol=0, atol=1e-6), name
 
@@ -104,6 +116,42 @@ def test_a_process_that_is_killed_is_started_again_and_changes_nothing(together:
     assert not others()
 
 
+def test_of_a_divided_state_nothing_is_lost(together: Path, tmp_path: Path) -> None:
+    """A process is killed and takes its part with it: all begin again at the checkpoint, and the bytes are the same.
+
+    They are also those of an undivided state but for the last bits of the norm that gradients are cut to.
+    """
+    undisturbed = again(tmp_path / "run", SilentReporter(), shard=True)
+    kills = [lambda: others()[0].kill()]
+    reporter = Watching(5, lambda: kills.pop()() if kills else None)  # update 5 is made twice
+    assert again(tmp_path / "killed", reporter, shard=True) == undisturbed
+    assert any("going on from update 3" in line for line in reporter.lines)
+    divided, whole = load_file(tmp_path / "run" / "model.safetensors"), load_file(together / "model.safetensors")
+    for name, value in whole.items():
+        if not name.endswith("key_projection.bias"):  # its gradient is zero but for rounding, which AdamW makes large
+            assert torch.allclose(divided[name], value, rtol=0, atol=1e-5), name
+
+
+def test_a_divided_state_lost_before_anything_was_saved_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="is gone, and nothing was saved yet"):
+        again(tmp_path / "run", Watching(1, lambda: others()[0].kill()), shard=True)
+    assert not others()
+
+
+def test_each_process_holds_its_part(tmp_path: Path) -> None:
+    """Every number of every parameter has one owner, whatever the sizes."""
+    model = torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.Linear(5, 3, bias=False))
+    optimiser = ShardedOptimizer(model, new_config(settings()).training)
+    for size in (1, 2, 3, 40):
+        owned = []
+        for rank in range(size):
+            optimiser._group = SimpleNamespace(rank=rank, size=size)  # type: ignore[assignment]
+            owned += [(name, number) for name, start, end in optimiser._own() for number in range(start, end)]
+        assert sorted(owned) == sorted(
+            (name, number) for name, p in optimiser.named.items() for number in range(p.numel())
+        )
+
+
 @pytest.mark.slow
 def test_a_process_that_hangs_is_noticed_in_time(
     together: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +160,77 @@ def test_a_process_that_hangs_is_noticed_in_time(
     reporter = Watching(5, lambda: os.kill(others()[0].pid or 0, signal.SIGSTOP))
     assert again(tmp_path / "run", reporter) == digest(together / "model.safetensors")
     assert any("does not answer within 2 s" in line for line in reporter.lines)
+
+
+@pytest.mark.slow
+def test_ten_stops_at_random_moments_are_noticed_in_time(
+    together: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within the time that an answer may take and five seconds; the run goes on, and its bytes are the same."""
+    patience = 2.0
+    monkeypatch.setattr(harness, "LocalGroup", lambda *arguments: group.LocalGroup(*arguments, seconds=patience))
+    choose, late = random.Random(20), []
+    for number in range(10):
+        stopped: list[float] = []
+
+        class Timed(Watching):
+            def message(self, text: str, stopped: list[float] = stopped) -> None:
+                super().message(text)
+                if "does not answer" in text:
+                    late.append(time.monotonic() - stopped[0])
+
+        def stop(stopped: list[float] = stopped) -> None:
+            def act(process: int = others()[0].pid or 0) -> None:
+                stopped.append(time.monotonic())
+                os.kill(process, signal.SIGSTOP)
+
+            Timer(choose.uniform(0.0, 0.05), act).start()  # anywhere within an update
+
+        reporter = Timed(choose.randrange(1, STEPS - 4), stop)
+        assert again(tmp_path / str(number), reporter) == digest(together / "model.safetensors")
+    print(f"noticed after {', '.join(f'{seconds:.1f}' for seconds in late)} s")
+    assert len(late) == 10
+    assert max(late) <= patience + 5
+
+
+@pytest.mark.parametrize("server_is_first", [False, True])
+def test_a_first_process_that_stops_ends_the_others_under_torchrun(tmp_path: Path, server_is_first: bool) -> None:
+    """They wait for its word as long as it takes, so that it has to give signs of life. Where it holds the store that
+    the signs are in as well, that is silent too."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    store = None if server_is_first else distributed.TCPStore("127.0.0.1", port, 2, True, wait_for_workers=False)
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    processes = [
+        context.Process(target=in_launched_group, args=(rank, port, store is not None, ready)) for rank in (0, 1)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        assert ready.wait(60)
+        processes[1].join(3)
+        assert processes[1].is_alive(), "the first one lives, and gives signs"
+        os.kill(processes[0].pid or 0, signal.SIGSTOP)
+        began = time.monotonic()
+        processes[1].join(60)
+        assert processes[1].exitcode == 1
+        assert time.monotonic() - began < 1.0 + 5
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def in_launched_group(rank: int, port: int, has_agent: bool, ready: Any) -> None:
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
+    os.environ["TORCHELASTIC_USE_AGENT_STORE"] = str(has_agent)
+    with group.LaunchedGroup(group.Launched(rank, 2, 0), seconds=1.0) as joined:
+        if rank == 0:
+            ready.set()
+            time.sleep(300)  # reads, validates, saves
+        joined.hear()
 
 
 def test_a_run_that_is_killed_goes_on_with_the_same_bytes(together: Path, tmp_path: Path) -> None:

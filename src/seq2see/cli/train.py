@@ -140,6 +140,14 @@ def train(
             "free, where training takes minutes. Over several machines: torchrun, see docs/scale.md."
         ),
     ] = "auto",
+    shard: Annotated[
+        bool,
+        typer.Option(
+            "--shard",
+            help="Each of several processes holds its part of what the optimiser remembers, which takes less memory; "
+            "see docs/scale.md.",
+        ),
+    ] = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, mps or auto.  [default: auto]", show_default=False)
     ] = None,
@@ -186,6 +194,8 @@ def train(
     if launched is not None or processes != "auto":
         together = launched.size if launched is not None else _count(processes)
         options["training"] = options.get("training", {}) | {"processes": together}
+    if shard:
+        options["training"] = options.get("training", {}) | {"shard": True}
     if launched is not None and launched.restarts and (out / "config.json").exists():
         resume, base, changes = True, None, None  # go on from the newest checkpoint
         options = {"training": {"processes": launched.size}}

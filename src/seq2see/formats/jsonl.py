@@ -8,6 +8,7 @@ spacing, escapes, repeated keys and the order of fields stay as they are. A line
 lost: an object gets a field that says why, anything else passes through.
 """
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from seq2see.errors import DataError
-from seq2see.formats.documents.base import Document, Existing, Kept, Part, Segment, Slot, byte_lines
+from seq2see.formats.documents.base import Document, Existing, Kept, Part, Segment, Slot, byte_lines, lines_in
 from seq2see.formats.pair import Languages, Pair
 from seq2see.formats.reading.lines import LONGEST_LINE, as_utf_8, read_lines
 
@@ -146,27 +147,30 @@ class Records(Document):
     target: str = "target"
     error: str = "error"
     encoding: str | None = None
+    held: bytes | None = None
+    """Some lines of a file that was cut, and checked as a whole; `before` of them stand in front."""
+    before: int = 0
 
     def parts(self) -> Iterator[Part]:
-        number, going_on = 0, False
-        checked = self.encoding is not None
-        for data in byte_lines(self.path, self.encoding):
+        number, going_on = self.before, False
+        checked = self.encoding is not None or self.held is not None
+        lines = byte_lines(self.path, self.encoding) if self.held is None else lines_in(io.BytesIO(self.held))
+        for data in lines:
             begins, going_on = not going_on, not data.endswith(b"\n")
             number += begins
-            checked = checked or self._is_utf_8(data, number)
+            checked = checked or proves_utf_8(data, self.path, number)
             if len(data) > LONGEST_LINE or not begins:
                 problem = self._problem(f"longer than {LONGEST_LINE >> 20} MiB; passed through", number)
                 yield Kept(data, problem=problem if begins else None, line=number)
             else:
                 yield self._part(data, number) if data.strip() else Kept(data)
 
-    def _is_utf_8(self, data: bytes, line: int) -> bool:
-        """Whether this line proves it. A file whose first line beyond ASCII is not UTF-8 is in another encoding."""
-        if (data.isascii() and b"\0" not in data) or len(data) > LONGEST_LINE:
-            return False
-        for _ in as_utf_8(iter([data, b""]).__next__, None, self.path, line=line):
-            pass
-        return True
+    def refused(self, data: bytes, reason: str) -> bytes:
+        """A line for which nothing could be made, said where there is a place for it."""
+        try:
+            return _parsed(data.decode()).with_field(self.error, reason).encode()
+        except (ValueError, RecursionError):
+            return data
 
     def _problem(self, message: str, line: int) -> str:
         return str(DataError(message, path=self.path, line=line))
@@ -197,6 +201,15 @@ class Records(Document):
         if not source.isascii() and _SURROGATE.search(source):
             return f"'{self.field}' holds half of a surrogate pair, which is no character"
         return None
+
+
+def proves_utf_8(data: bytes, path: Path, line: int) -> bool:
+    """Whether this line proves it. A file whose first line beyond ASCII is not UTF-8 is in another encoding."""
+    if (data.isascii() and b"\0" not in data) or len(data) > LONGEST_LINE:
+        return False
+    for _ in as_utf_8(iter([data, b""]).__next__, None, path, line=line):
+        pass
+    return True
 
 
 class _Slot(Slot):

@@ -119,6 +119,9 @@ class TrainingConfig(ConfigSection):
     processes: int = Field(
         1, ge=1, le=1024, description="processes that train together, each on its part of every batch, one thread each"
     )
+    shard: bool = Field(
+        False, description="of several processes each holds its part of the optimiser's state, which takes less memory"
+    )
     device: Literal["auto", "cpu", "cuda", "mps"] = Field("auto", description="auto, cpu, cuda or mps")
     freeze: tuple[str, ...] = Field((), description="parameters that stay as they are, by how their names begin")
     tensorboard: bool = Field(False, description="write TensorBoard events into the run folder as well")

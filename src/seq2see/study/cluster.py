@@ -6,17 +6,16 @@ started again goes on from its newest checkpoint there. Data files are read by t
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from seq2see.errors import ConfigError, MissingExtraError, Seq2SeeError
+from seq2see.cluster import connected
+from seq2see.errors import Seq2SeeError
 from seq2see.study.cell_run import CellJob, CellOutcome, run_cell
 from seq2see.study.pool import Hear
 from seq2see.training.process import News, Note, TrainingFailure
 
-LOCAL = "local"
 _RETRIES = 3  # of a cell whose worker dies
 _SECONDS = 0.5  # between two looks at the board
 _OPEN = 2  # tasks for each processor that are handed to Ray at once: a stop does not leave a long queue behind
@@ -37,7 +36,7 @@ class ReportBoard:
 
 def run_on_ray(jobs: Sequence[CellJob], address: str, at_once: int | None, hear: Hear) -> None:
     """`address`: `local` starts Ray here with `at_once` workers; else that of a cluster, which decides by itself."""
-    with _connected(address, at_once) as ray:
+    with connected(address, at_once) as ray:
         board = ray.remote(num_cpus=0)(ReportBoard).remote()
         task = ray.remote(num_cpus=1, max_retries=_RETRIES, max_calls=1)(_work)
         most = _OPEN * max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -91,29 +90,3 @@ def _outcome(ray: Any, reference: Any) -> CellOutcome | TrainingFailure:
     except ray.exceptions.RayError as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         return TrainingFailure(f"its worker died {_RETRIES + 1} times, or could not start ({first[:200]})")
-
-
-@contextmanager
-def _connected(address: str, at_once: int | None) -> Iterator[Any]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing phones home
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    os.environ.setdefault("RAY_worker_niceness", "0")  # as cells without Ray: its 15 waits behind every other program
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("--ray", "scale") from None
-    options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    if address == LOCAL:
-        options |= {"address": LOCAL, "num_cpus": at_once, "include_dashboard": False}
-    else:
-        options |= {"address": address}
-    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
-    try:
-        ray.init(runtime_env={"env_vars": environment}, **options)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ConfigError(f"--ray {address}: cannot be reached ({reason[:200]})") from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()

@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import NamedTuple
 
 import torch
@@ -31,6 +32,8 @@ from seq2see.processes import end_with_parent, interrupts_blocked
 TIMEOUT = 120.0  # seconds that a process may take to answer
 _PATIENT = timedelta(days=30)  # the others wait while the first one reads, validates and saves
 _RESTARTS = 3
+_SIGN = "alive"
+_BEATS = 4  # signs of life within the time that a process may take
 
 Say = Callable[[str], None]
 
@@ -42,6 +45,10 @@ class Announcement(NamedTuple):
     epoch: int
     batch: int
     rate: float
+
+
+COLLECT = Announcement(0, 0, 0, 0.0)
+"""No update is coming: what each process holds of the optimiser's state is to be collected."""
 
 
 class LostProcessError(TrainingError):
@@ -79,11 +86,16 @@ class ProcessGroup:
         with self._named():
             distributed.all_reduce(values, group=self._sums)
 
-    def spread(self, tensors: Iterable[Tensor]) -> None:
-        """Every process has what the first one has, in place."""
+    def add_up_at(self, values: Tensor, rank: int) -> None:
+        """One process has the sum afterwards, in place; what the others have then is of no use."""
+        with self._named():
+            distributed.reduce(values, rank, group=self._sums)
+
+    def spread(self, tensors: Iterable[Tensor], rank: int = 0) -> None:
+        """Every process has what one has, in place."""
         with self._named():
             for tensor in tensors:
-                distributed.broadcast(tensor, 0, group=self._sums)
+                distributed.broadcast(tensor, rank, group=self._sums)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -149,7 +161,7 @@ class LocalGroup:
         self._end()
         if self._started > _RESTARTS:
             raise TrainingError(f"{problem}, for the {self._started}th time; what was saved goes on with --resume")
-        self._say(f"{problem} ({', '.join(lost) or 'stopped or stuck'}); starting again from the update at hand")
+        self._say(f"{problem} ({', '.join(lost) or 'stopped or stuck'}); starting again")
         return self.start()
 
     def _end(self) -> None:
@@ -246,28 +258,77 @@ class LaunchedGroup:
         self.launched = launched
         self.size = launched.size
         self._seconds = seconds
+        self._left = Event()
+        self._seen = 0.0  # when the first process gave its last sign
 
     def __enter__(self) -> ProcessGroup:
         rank, size = self.launched.rank, self.size
         try:
-            distributed.init_process_group("gloo", store=self._store(), timeout=_PATIENT, world_size=size, rank=rank)
+            distributed.init_process_group(
+                _backend(), store=self._store(), timeout=_PATIENT, world_size=size, rank=rank
+            )
+            signs = self._store(is_another=True)  # others wait on the first connection
         except RuntimeError as error:
             raise LostProcessError(f"process {rank} of {size} cannot reach the others ({_first_line(error)})") from None
-        return ProcessGroup(rank, size, self._seconds)
+        group = ProcessGroup(rank, size, self._seconds)
+        self._seen = time.monotonic()
+        for work in (self._beat,) if rank == 0 else (self._listen, self._watch):
+            Thread(target=work, args=(signs,), daemon=True).start()
+        return group
 
-    def _store(self) -> distributed.Store:
+    def _beat(self, signs: distributed.Store) -> None:
+        """Signs of life of the first process: however long it validates, the others see that it has not stopped."""
+        beats = 0
+        with suppress(RuntimeError):
+            while not self._left.wait(self._seconds / _BEATS):
+                beats += 1
+                signs.set(_SIGN, str(beats))
+
+    def _listen(self, signs: distributed.Store) -> None:
+        last = b""
+        with suppress(RuntimeError):  # the store is gone with its process
+            while not self._left.wait(self._seconds / _BEATS):
+                sign = signs.get(_SIGN) if signs.check([_SIGN]) else b""
+                if sign != last:
+                    last, self._seen = sign, time.monotonic()
+
+    def _watch(self, signs: distributed.Store) -> None:
+        """Of the others, which wait for an announcement as long as it takes: what nothing else would end."""
+        pause = self._seconds / _BEATS
+        looked = time.monotonic()
+        while not self._left.wait(pause):
+            now = time.monotonic()
+            if now - looked > 2 * pause:  # this process was stopped itself
+                self._seen = now
+            looked = now
+            if now - self._seen > self._seconds:
+                lost = f"the first of the {self.size} processes that train together does not answer within"
+                print(f"seq2see: {lost} {self._seconds:.0f} s", file=sys.stderr, flush=True)
+                os._exit(1)
+
+    def _store(self, *, is_another: bool = False) -> distributed.Store:
         """Where they find each other: under a name of its own after every restart, for the addresses of processes that
         are gone stay in torchrun's store, and gloo would go on calling them."""
         place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
         is_first = self.launched.rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
-        store = distributed.TCPStore(*place, self.size, is_first, _PATIENT, wait_for_workers=False)
+        is_server = is_first and not is_another
+        store = distributed.TCPStore(*place, self.size, is_server, _PATIENT, wait_for_workers=False)
         return distributed.PrefixStore(f"seq2see-{self.launched.restarts}", store)
 
     def __exit__(self, *problem: object) -> None:
+        self._left.set()
         _leave()
 
     def restart(self, problem: LostProcessError) -> ProcessGroup:
         raise problem
+
+
+def _backend() -> str:
+    """Tensors on the CPU go over gloo, those of GPUs over nccl, by the same calls."""
+    if not (torch.cuda.is_available() and distributed.is_nccl_available()):
+        return "gloo"
+    torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    return "cpu:gloo,cuda:nccl"
 
 
 def _first_line(error: Exception) -> str:

@@ -12,6 +12,7 @@
 What differs between text and voice is a `TaskSetup`: training/run.py, speech/training.py.
 """
 
+import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -158,8 +159,10 @@ def restored_torch() -> Iterator[None]:
 def _check_processes(setup: TaskSetup[Any], config: TrainingConfig, device: torch.device) -> None:
     if config.processes > 1 and setup.follow is None:
         raise ConfigError(f"training.processes = {config.processes}: a voice is trained in one process")
-    if config.processes > 1 and device.type != "cpu":
-        raise ConfigError(f"training.processes = {config.processes} is for the CPU; {device.type} has one process")
+    on_own_gpus = device.type == "cuda" and Launched.read() is not None
+    if config.processes > 1 and device.type != "cpu" and not on_own_gpus:
+        how = "; torchrun starts one for each GPU" if device.type == "cuda" else ""
+        raise ConfigError(f"training.processes = {config.processes} is for the CPU; {device.type} has one process{how}")
     if config.processes > 1 and not distributed.is_available():
         raise ConfigError("training.processes: this torch was built without torch.distributed")
 
@@ -230,10 +233,15 @@ def choose_device(config: TrainingConfig) -> torch.device:
         available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if not available[config.device]:
             raise ConfigError(f"training.device = {config.device} is not available here; use cpu or auto")
-        return torch.device(config.device)
+        return _own_gpu() if config.device == "cuda" else torch.device(config.device)
     if torch.cuda.is_available():
-        return torch.device("cuda")
+        return _own_gpu()
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _own_gpu() -> torch.device:
+    """Of processes that torchrun starts on one machine each has its own."""
+    return torch.device("cuda" if Launched.read() is None else f"cuda:{os.environ.get('LOCAL_RANK', '0')}")
 
 
 class Stop:

@@ -24,10 +24,11 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.clock import clock_of
-from seq2see.training.group import Announcement, LostProcessError, ProcessGroup
+from seq2see.training.group import COLLECT, Announcement, LostProcessError, ProcessGroup
 from seq2see.training.optimizer import Average, Optimizer, mean_of
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
+from seq2see.training.sharding import ShardedOptimizer
 from seq2see.training.validation_maps import ValidationMaps
 
 Item = TypeVar("Item")
@@ -129,7 +130,8 @@ class Trainer(Generic[Item]):
         self.checkpoints = folder / "checkpoints"
         self.reporter = reporter
         self.interrupt = interrupt
-        self.optimiser = Optimizer(task.model, config)
+        self._is_sharded = config.shard and config.processes > 1
+        self.optimiser = (ShardedOptimizer if self._is_sharded else Optimizer)(task.model, config)
         self.average = Average(task.model, config.ema) if config.ema else None
         self.progress = Progress()
         self.pace = Pace(0)
@@ -173,8 +175,12 @@ class Trainer(Generic[Item]):
         if current != self.progress.total or more_time:
             self.progress = replace(self.progress, total=current, stopped="")
         self.maps = ValidationMaps(self.folder, self.progress.step)
-        with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
-            interrupted = self._run(metrics)
+        try:
+            with Metrics(self.folder, self.progress.step, tensorboard=self.config.tensorboard) as metrics:
+                interrupted = self._run(metrics)
+        except LostProcessError as problem:
+            self._go_back(problem)
+            return self.train(total)
         if self._group is not None:
             self._group.announce(None)
         if interrupted:
@@ -182,11 +188,26 @@ class Trainer(Generic[Item]):
         self._finish()
         return Ended(self.progress, False, self.progress.stopped or "all updates made")
 
+    def _go_back(self, problem: LostProcessError) -> None:
+        """A part of the optimiser's state is lost with its process: all begin again at the newest checkpoint."""
+        if not self._is_sharded or self._restart is None:
+            raise problem
+        if not checkpoint.paths(self.checkpoints):
+            raise TrainingError(f"{problem}; its part of the optimiser's state is gone, and nothing was saved yet")
+        group = self._restart(problem)
+        self.optimiser.forget_gradients()
+        self.resume()
+        self.reporter.message(f"going on from update {self.progress.step:,}")
+        self.join(group, self._restart)
+
     def follow(self) -> None:
         """What every process of a group does but the first: the updates that it is told of."""
         assert self._group is not None
         items = self._items()
         while (coming := self._group.hear()) is not None:
+            if coming == COLLECT:
+                self.optimiser.collect(self._group)
+                continue
             if (coming.epoch, coming.batch) != (self.progress.epoch, self.progress.batch):
                 self.progress = replace(self.progress, epoch=coming.epoch, batch=coming.batch)
                 items = self._items()
@@ -251,13 +272,19 @@ class Trainer(Generic[Item]):
     def save(self) -> Path:
         began = self._clock()
         self.progress = replace(self.progress, machine=machine(self.config.processes))
-        tensors = self.optimiser.tensors() | (self.average.tensors() if self.average is not None else {})
+        tensors = {**self._collected(), **(self.average.tensors() if self.average is not None else {})}
         self._check_finite(tensors)
         path = checkpoint.save(
             self.checkpoints, self.progress, self.task.model.state_dict(), tensors, keep=self.config.keep
         )
         self._costs = self._costs._replace(saving=self._clock() - began)
         return path
+
+    def _collected(self) -> Mapping[str, Tensor]:
+        if self._group is None or not self._is_sharded:
+            return self.optimiser.tensors()
+        self._group.announce(COLLECT)
+        return self.optimiser.collect(self._group)
 
     def _check_finite(self, further: Mapping[str, Tensor] | None = None) -> None:
         """A loss can be finite and the update after it overflow."""
@@ -320,7 +347,7 @@ class Trainer(Generic[Item]):
                 self._group.announce(coming)
                 return self._summed_gradients(parts, coming.step, self._group)
             except LostProcessError as problem:
-                if self._restart is None:
+                if self._restart is None or self._is_sharded:
                     raise
                 self.optimiser.forget_gradients()
                 self.join(self._restart(problem), self._restart)
@@ -340,9 +367,7 @@ class Trainer(Generic[Item]):
                 loss.total.backward()
                 summed += float(loss.total.detach())
                 positions += own
-        packed = self.optimiser.pack_gradients([summed, positions])
-        group.add_up(packed)
-        summed, positions = self.optimiser.unpack_gradients(packed, 2)
+        summed, positions = self.optimiser.add_up(group, [summed, positions])
         return summed, round(positions)
 
     def _not_finite(self, step: int, parts: Sequence[Item]) -> str:

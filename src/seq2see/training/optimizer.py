@@ -12,6 +12,7 @@ from seq2see.runs.config import TrainingConfig
 from seq2see.training.group import ProcessGroup
 
 _PREFIX = "average."
+AVERAGES = ("exp_avg", "exp_avg_sq")
 
 
 class Optimizer:
@@ -42,29 +43,46 @@ class Optimizer:
         for group, decay in self._groups:
             learning = {name: p for name, p in group.items() if p.grad is not None}
             states = [self._state_of(name, p) for name, p in learning.items()]
-            adamw(
-                list(learning.values()),
-                [p.grad for p in learning.values() if p.grad is not None],
-                [state["exp_avg"] for state in states],
-                [state["exp_avg_sq"] for state in states],
-                [],
-                [state["step"] for state in states],
-                fused=True,
-                amsgrad=False,
-                beta1=0.9,
-                beta2=self._beta2,
-                lr=rate,
-                weight_decay=decay,
-                eps=1e-9,
-                maximize=False,
-            )
+            gradients = [p.grad for p in learning.values() if p.grad is not None]
+            self._adamw(list(learning.values()), gradients, states, rate, decay)
         self.forget_gradients()
+
+    def _adamw(
+        self,
+        values: list[Tensor],
+        gradients: list[Tensor],
+        states: list[dict[str, Tensor]],
+        rate: float,
+        decay: float,
+    ) -> None:
+        adamw(
+            values,
+            gradients,
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [],
+            [state["step"] for state in states],
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=self._beta2,
+            lr=rate,
+            weight_decay=decay,
+            eps=1e-9,
+            maximize=False,
+        )
+
+    def add_up(self, group: ProcessGroup, figures: Sequence[float]) -> list[float]:
+        """Sums gradients and figures over all processes; gradients are divided by the last figure."""
+        packed = self.pack_gradients(figures)
+        group.add_up(packed)
+        return self.unpack_gradients(packed, len(figures))
 
     def pack_gradients(self, figures: Sequence[float]) -> Tensor:
         """One vector that can be summed over processes: gradients, how many processes have each of them, figures."""
         gradients = [p.grad.flatten() if p.grad is not None else p.new_zeros(p.numel()) for p in self.named.values()]
         counts = [float(p.grad is not None) for p in self.named.values()]
-        return torch.cat([*gradients, torch.tensor([*counts, *figures])])
+        return torch.cat([*gradients, torch.tensor([*counts, *figures], device=gradients[0].device)])
 
     def unpack_gradients(self, packed: Tensor, figures: int) -> list[float]:
         """Takes the summed gradients, divided by the last figure; the figures."""
@@ -91,11 +109,15 @@ class Optimizer:
     def _state_of(self, name: str, parameter: Tensor) -> dict[str, Tensor]:
         if name not in self.state:
             step = torch.zeros((), device=parameter.device)
-            averages = {key: torch.zeros_like(parameter) for key in ("exp_avg", "exp_avg_sq")}
+            averages = {key: torch.zeros_like(parameter) for key in AVERAGES}
             self.state[name] = {"step": step, **averages}
         return self.state[name]
 
-    def tensors(self) -> dict[str, Tensor]:
+    def collect(self, group: ProcessGroup) -> Mapping[str, Tensor]:
+        """`tensors` for the first process, called in all processes of a group."""
+        return self.tensors()
+
+    def tensors(self) -> Mapping[str, Tensor]:
         """What AdamW remembers: exp_avg, exp_avg_sq and step of each parameter."""
         states = {name: self.state.get(name, {}) for name in self.named}
         return {f"{name}:{key}": value for name, state in states.items() for key, value in state.items()}
@@ -103,7 +125,7 @@ class Optimizer:
     def load(self, tensors: Mapping[str, Tensor]) -> None:
         self.state.clear()
         for name in self.named:
-            keys = [key for key in ("step", "exp_avg", "exp_avg_sq") if f"{name}:{key}" in tensors]
+            keys = [key for key in ("step", *AVERAGES) if f"{name}:{key}" in tensors]
             if len(keys) not in (0, 3):
                 raise RunError(f"the checkpoint holds only part of what the optimiser knew of {name}")
             if keys:

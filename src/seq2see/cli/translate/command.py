@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 
 def translate(
     run: RunFolder,
-    file: Annotated[
-        Path | None,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
+            metavar="[FILE]...",
             help="Text, one sentence a line; or .po .xlf .srt .jsonl, which keep their structure; plain or .gz. "
-            "[default, and -: standard input]",
+            "Several with --ray.  [default, and -: standard input]",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where to write.  [default: standard output]", show_default=False),
+        typer.Option(
+            "--out", "-o", help="Where to write; a folder with --ray.  [default: standard output]", show_default=False
+        ),
     ] = None,
     report: Annotated[
         Path | None,
@@ -85,6 +88,16 @@ def translate(
     into: Annotated[str, typer.Option(help="Of .jsonl: the field the translation goes to.")] = "target",
     encoding: Encoding = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an --out file that was interrupted.")] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="local|ADDRESS",
+            help="Any number of files (text, .jsonl, .parquet; also addresses such as s3://bucket/news.ko.gz) on all "
+            "cores of this machine, or of the Ray cluster at this address; --out names a folder, and the same command "
+            "goes on after an interruption. Needs the extra `scale`.  [default: none]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Translate text line by line, or documents in place.
 
@@ -101,10 +114,17 @@ def translate(
     seq2see translate runs/ko-en news.ko --with runs/ko-en-2 --out both.en
     seq2see translate runs/ko-en news.ko --beam 1 --engine int8 --out news.en
     seq2see translate runs/ko-en news.ko --search alpha=0.8 --search no_repeat_ngram=3
+    seq2see translate runs/ko-en crawl/*.ko.gz --out crawl.en --ray local
     """
     check_translator(run, *(also or ()))
-    if file is not None and str(file) != "-":
-        _check_input(file, run)
+    names = [] if files in (None, ["-"]) else list(files or ())
+    if ray is None and len(names) > 1:
+        raise ConfigError(f"{len(names)} files: one at a time, or all with --ray local --out FOLDER")
+    for name in names:
+        if "://" not in name:
+            _check_input(Path(name), run)
+        elif ray is None:
+            raise ConfigError(f"{name}: an address is read with --ray local --out FOLDER")
     if constraints is not None:
         check_files(constraints)
     from seq2see.cli.translate.job import Job, run_job
@@ -119,7 +139,30 @@ def translate(
         "length_penalty": DEFAULT.length_penalty,
     }
     config = read_search(search, settings, {"beam": "--beam", "nbest": "--nbest", "sample": "--sample"})
-    file = None if str(file) == "-" else file
+    if ray is not None:
+        from seq2see.cli.translate.files import translate_with_ray
+
+        _check_ray(names, out, constraints)
+        assert out is not None
+        translate_with_ray(
+            names,
+            out,
+            ray,
+            report,
+            run=(run, *map(Path, also or ())),
+            search=config,
+            engine=_engine(engine),
+            agree=bool(mbr),
+            as_json=as_json,
+            prefix=prefix,
+            form=form,
+            existing=_existing(existing),
+            fields=(field, into),
+            encoding=_encoding(encoding),
+            workers=workers,
+        )
+        return
+    file = Path(names[0]) if names else None
     if file is None and sys.stdin.isatty():
         print("reading standard input: type a sentence, Ctrl-D to end", file=sys.stderr)
     run_job(
@@ -134,7 +177,7 @@ def translate(
             agree=bool(mbr),
             prefix=prefix,
             constraints=constraints,
-            existing="replace" if _one_of("--existing", existing, ("keep", "replace")) == "replace" else "keep",
+            existing=_existing(existing),
             fields=(field, into),
             workers=workers,
             resume=resume,
@@ -154,6 +197,21 @@ def _check_input(file: Path, run: Path) -> None:
             raise
         how = f"echo {shlex.quote(text)} | seq2see translate {shlex.quote(str(run))}"
         raise DataError(f"no such file; to translate a sentence: {how}", path=file) from None
+
+
+def _check_ray(names: list[str], out: Path | None, constraints: Path | None) -> None:
+    if not names or "-" in names:
+        raise ConfigError("--ray needs files, not standard input")
+    if out is None:
+        raise ConfigError("--ray writes a file for each input; --out names the folder they go to")
+    if constraints is not None:
+        raise ConfigError(
+            "--constraints: terms are not counted over machines; leave --ray away (--workers uses all cores)"
+        )
+
+
+def _existing(name: str) -> Literal["keep", "replace"]:
+    return "replace" if _one_of("--existing", name, ("keep", "replace")) == "replace" else "keep"
 
 
 def _engine(name: str) -> "EngineChoice":

@@ -1,6 +1,5 @@
 """`seq2see translate` for plain text: a line in, a line out."""
 
-import json
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
@@ -15,7 +14,7 @@ from seq2see.processes import cores
 from seq2see.session import Request, Translation, Translator
 from seq2see.session.bulk import translate_unordered
 from seq2see.session.constraints import read_constraints
-from seq2see.session.files.lines import Lines, from_descriptor, one_line
+from seq2see.session.files.lines import Lines, as_line, from_descriptor
 from seq2see.session.files.output import OrderedOutput
 from seq2see.session.terms import TermTally
 
@@ -34,7 +33,7 @@ def translate_lines(job: Job, translator: Translator) -> None:
                 Remark(request.number + 1, "", problem, request.text, translation.text)
                 for problem in translation.problems()
             ]
-            output.put(request.number, _line(job, translation).encode() + b"\n", remarks)
+            output.put(request.number, as_line(translation, job.search, agree=job.agree, as_json=job.as_json), remarks)
             terms.add(request.number + 1, translation.unknown_terms)
             progress.advance()
     if lines.broken:
@@ -106,11 +105,3 @@ def _input(job: Job, stack: ExitStack) -> Lines:
         return from_descriptor(sys.stdin.fileno(), job.encoding)
     stream = stack.enter_context(open_bytes(job.file))
     return Lines(lambda: stream.read(1 << 16), encoding=job.encoding, path=job.file)
-
-
-def _line(job: Job, translation: Translation) -> str:
-    if job.as_json:
-        return json.dumps(translation.as_dict(), ensure_ascii=False)
-    if job.search.nbest == 1 or job.agree:
-        return one_line(translation.text)
-    return "\t".join(one_line(hypothesis.text).replace("\t", " ") for hypothesis in translation.nbest)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from seq2see.errors import DataError
 from seq2see.formats.documents.frame import settled
@@ -132,8 +132,12 @@ def byte_lines(path: Path, encoding: str | None = None) -> Iterator[bytes]:
     Those of a named encoding come in UTF-8; else they come as they are, whatever they are.
     """
     with open_bytes(path) if encoding is None else open_text(path, encoding) as stream:
-        while line := stream.readline(LONGEST_LINE + 1):
-            yield line
+        yield from lines_in(stream)
+
+
+def lines_in(stream: IO[bytes]) -> Iterator[bytes]:
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
 
 
 def text_lines(path: Path, encoding: str | None = None, *, declared: bool = False) -> Iterator[tuple[int, str]]:

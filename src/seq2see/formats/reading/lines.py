@@ -32,7 +32,7 @@ def open_text(path: Path, encoding: str | None = None, *, declared: bool = False
     `declared` says that the file itself states this encoding, so that no option can help when it lies.
     """
     with open_bytes(path) as stream:
-        yield _buffered(as_utf_8(lambda: stream.read1(CHUNK), encoding, path, declared=declared))
+        yield buffered(as_utf_8(lambda: stream.read1(CHUNK), encoding, path, declared=declared))
 
 
 def check_text(path: Path, encoding: str | None = None) -> None:
@@ -152,7 +152,8 @@ class _Chunks(io.RawIOBase):
         return count
 
 
-def _buffered(chunks: Iterator[bytes]) -> IO[bytes]:
+def buffered(chunks: Iterator[bytes]) -> IO[bytes]:
+    """Bytes that come in chunks, as a stream."""
     return io.BufferedReader(_Chunks(chunks), CHUNK)
 
 
@@ -176,7 +177,7 @@ def read_standard_input(encoding: str | None = None) -> Iterator[str]:
 
 def lines_of(read: Callable[[], bytes], path: Path, encoding: str | None = None) -> Iterator[str]:
     """Lines of what `read` gives: some bytes, none at the end."""
-    for text in _lines(_buffered(as_utf_8(read, encoding, path)), path):
+    for text in _lines(buffered(as_utf_8(read, encoding, path)), path):
         yield text.removesuffix("\n").removesuffix("\r")
 
 

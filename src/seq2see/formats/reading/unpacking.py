@@ -41,6 +41,13 @@ def open_bytes(path: Path) -> "Iterator[io.BufferedReader[_Plain | _Packed]]":
     """
     with _reading(path):
         file = path.open("rb", buffering=0)
+    with unpacked(file, path) as stream:
+        yield stream
+
+
+@contextmanager
+def unpacked(file: io.RawIOBase, path: Path) -> "Iterator[io.BufferedReader[_Plain | _Packed]]":
+    """The same of a file that is open already, wherever it lies; it is closed at the end."""
     with file, io.BufferedReader(_Packed(file, path) if is_packed(path) else _Plain(file, path), CHUNK) as stream:
         yield stream
 
@@ -70,7 +77,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 class _Plain(io.RawIOBase):
-    def __init__(self, file: io.FileIO, path: Path) -> None:
+    def __init__(self, file: io.RawIOBase, path: Path) -> None:
         self._file, self._path = file, path
 
     def readable(self) -> bool:
@@ -84,7 +91,7 @@ class _Plain(io.RawIOBase):
 class _Packed(io.RawIOBase):
     """Unpacked bytes, as long as they keep within the limits."""
 
-    def __init__(self, file: io.FileIO, path: Path) -> None:
+    def __init__(self, file: io.RawIOBase, path: Path) -> None:
         self._path = path
         self._packed = _Counted(file)
         self._unpacked, self._count = gzip.GzipFile(fileobj=self._packed, mode="rb"), 0
@@ -112,7 +119,7 @@ class _Packed(io.RawIOBase):
 class _Counted(io.RawIOBase):
     """A file that knows how much of it was read."""
 
-    def __init__(self, file: io.FileIO) -> None:
+    def __init__(self, file: io.RawIOBase) -> None:
         self._file, self.count = file, 0
 
     def readable(self) -> bool:

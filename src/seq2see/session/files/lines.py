@@ -4,6 +4,7 @@ A line ends at `\\n` and nowhere else. Bytes that are not in the encoding end it
 them was handed on; only who asked for `utf-8-replace` gets U+FFFD in their place, and those lines are counted.
 """
 
+import json
 import os
 import select
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 from seq2see.errors import DataError
 from seq2see.formats.reading.encodings import REPLACING
 from seq2see.formats.reading.lines import LONGEST_LINE, STANDARD_INPUT, as_utf_8, too_long
+from seq2see.search import SearchConfig
+from seq2see.session.translation import Translation
 
 _READ = 1 << 16
 
@@ -109,3 +112,14 @@ def one_line(text: str) -> str:
     return (
         text if not ("\n" in text or "\r" in text) else text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
     )
+
+
+def as_line(translation: Translation, search: SearchConfig, *, agree: bool = False, as_json: bool = False) -> bytes:
+    """The one line of output that a translation is."""
+    if as_json:
+        text = json.dumps(translation.as_dict(), ensure_ascii=False)
+    elif search.nbest == 1 or agree:
+        text = one_line(translation.text)
+    else:
+        text = "\t".join(one_line(hypothesis.text).replace("\t", " ") for hypothesis in translation.nbest)
+    return text.encode() + b"\n"

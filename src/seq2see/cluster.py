@@ -1,0 +1,38 @@
+"""Ray: one started here, or a cluster that is there already (the extra `scale`)."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import ConfigError, MissingExtraError
+
+LOCAL = "local"
+
+
+@contextmanager
+def connected(address: str, at_once: int | None) -> Iterator[Any]:
+    """The module `ray`, connected. `address`: `local` starts a Ray of `at_once` cores here; else that of a cluster."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing phones home
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # as work without Ray: its 15 waits behind every other program
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("--ray", "scale") from None
+    options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+    if address == LOCAL:
+        options |= {"address": LOCAL, "num_cpus": at_once, "include_dashboard": False}
+    else:
+        options |= {"address": address}
+    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    try:
+        ray.init(runtime_env={"env_vars": environment}, **options)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ConfigError(f"--ray {address}: cannot be reached ({reason[:200]})") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
