@@ -321,7 +321,16 @@ class Translator:
     ) -> Decoding:
         config = search or DEFAULT
         engines = self.engines.of(config, record=record)
-        return Decoding(self.runs, engines, self._phrase_ids, config, record, cancelled, need_scores)
+        return Decoding(
+            self.runs,
+            engines,
+            self._phrase_ids,
+            config,
+            record,
+            cancelled,
+            need_scores,
+            self.engines.shortlist,
+        )
 
     def _window(
         self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
