@@ -85,7 +85,7 @@ def watched(translator: Translator, name: EngineName) -> Clock:
     (engine,) = translator.engines.of(SearchConfig())
     held: Any = engine
     if name == "torch":
-        held.encode, held.step = clock.timed(held.encode), clock.timed(held.step)
+        held.encode, held.step, held.step_among = map(clock.timed, (held.encode, held.step, held.step_among))
     elif name in ("onnx", "int8"):
         held.encoder, held.stepper = TimedSession(held.encoder, clock), TimedSession(held.stepper, clock)
         chooser = held.chooser

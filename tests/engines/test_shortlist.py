@@ -46,12 +46,12 @@ def run(made, tmp_path) -> Path:
 
 def small(run: Path) -> Shortlist:
     """Of which a random model says something else than it would without."""
-    size = load_run(run).tokenizers[0].size
-    return Shortlist(np.arange(size + 1), np.arange(size) % 40 + 20, np.array([30, 31]))
+    source, target = (tokenizer.size for tokenizer in load_run(run).tokenizers)
+    return Shortlist(np.arange(source + 1), np.arange(source) % 40 + 20, np.array([30, 31]), target)
 
 
 def test_the_words_of_a_sentence_are_its_own_and_the_common_ones():
-    shortlist = Shortlist(np.array([0, 0, 2, 3]), np.array([7, 9, 5]), np.array([4]))
+    shortlist = Shortlist(np.array([0, 0, 2, 3]), np.array([7, 9, 5]), np.array([4]), 10)
     assert shortlist.of([1]).tolist() == [2, 3, 4, 7, 9]  # the end and the unknown word as well
     assert shortlist.of([2, 1, 2], also=[1, 0, 8]).tolist() == [2, 3, 4, 5, 7, 8, 9]  # never PAD or BOS
     words = shortlist.words([[0], [2]], [[], [8]])

@@ -99,7 +99,7 @@ def _heaviest(sources: Ints, targets: Ints, weights: Floats, common: Ints, run: 
     kept = np.arange(len(sources)) - first < EACH
     pairs = np.concatenate([np.stack([sources[kept], targets[kept]], axis=1), np.array(same).reshape(-1, 2)])
     pairs = np.unique(pairs, axis=0)
-    return Shortlist(np.searchsorted(pairs[:, 0], np.arange(source.size + 1)), pairs[:, 1], common)
+    return Shortlist(np.searchsorted(pairs[:, 0], np.arange(source.size + 1)), pairs[:, 1], common, target.size)
 
 
 def _windows(run: Run) -> Iterator[list[Ids]]:

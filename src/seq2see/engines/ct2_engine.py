@@ -146,7 +146,8 @@ class CTranslate2Engine:
         if self.shortlist is None:
             candidates = self._candidates(texts, config, limit)
         else:
-            candidates = self._listed([sources[row] for row in rows], texts, config, limit, self.shortlist)
+            said = [sources[row] for row in rows]
+            candidates = self._listed(said, texts, config, [caps[row] for row in rows], self.shortlist)
         chosen = [
             self._best(ids, config, caps[row]) for row, ids in zip(rows, candidates, strict=True)
         ]  # for each row its hypotheses, ids with their ends
@@ -191,7 +192,7 @@ class CTranslate2Engine:
         sources: Sequence[Sequence[int]],
         texts: list[list[str]],
         config: SearchConfig,
-        limit: int,
+        limits: Sequence[int],
         shortlist: Shortlist,
     ) -> list[list[tuple[list[int], float]]]:
         """With a shortlist: CTranslate2 gives a batch the words of all its sentences. What greedy search says in these
@@ -199,12 +200,12 @@ class CTranslate2Engine:
         candidates: list[list[tuple[list[int], float]]] = [[] for _ in texts]
         alone = list(range(len(texts)))
         for _ in range(_TOGETHER if config.beam == 1 else 0):
-            found = self._candidates([texts[row] for row in alone], config, limit) if alone else []
+            found = self._candidates([texts[row] for row in alone], config, max(limits)) if alone else []
             for row, entries in zip(alone, found, strict=True):
                 candidates[row] = entries
             alone = [row for row in alone if not np.isin(candidates[row][0][0], shortlist.of(sources[row])).all()]
         for row in alone:
-            candidates[row] = self._candidates([texts[row]], config, limit)[0]
+            candidates[row] = self._candidates([texts[row]], config, limits[row])[0]
         return candidates
 
     @staticmethod

@@ -8,7 +8,7 @@ A sentence is searched among its own words, whatever stands beside it in a batch
 sentences, and those that are not a sentence's own cannot be said there.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from seq2see import atomic
 from seq2see.errors import RunError, Seq2SeeError
 from seq2see.runs.commit import place_of
 from seq2see.runs.folder import CONFIG, TOKENIZERS, WEIGHTS, Run
-from seq2see.vocabulary import EOS, UNK
+from seq2see.vocabulary import BOS, EOS, PAD, UNK
 
 FOLDER, FILE, MANIFEST = "shortlist", "shortlist.safetensors", "shortlist.json"
 _FORMAT = 1
@@ -39,28 +39,31 @@ class Words(NamedTuple):
 class Shortlist:
     """Of a run, for every source piece."""
 
-    def __init__(self, starts: Ints, targets: Ints, common: Ints) -> None:
-        """starts (S + 1,) where the targets of each source piece begin;  targets (N,);  common: of every sentence."""
-        self.starts, self.targets = starts, targets
+    def __init__(self, starts: Ints, targets: Ints, common: Ints, size: int) -> None:
+        """starts (S + 1,) where the targets of each source piece begin;  targets (N,);  common: of every sentence;
+        size: of the target vocabulary."""
+        self.starts, self.targets, self.size = starts, targets, size
         self.common = np.union1d(common, [EOS, UNK])
 
     def of_piece(self, piece: int) -> Ints:
         """The targets of one source piece."""
         return self.targets[self.starts[piece] : self.starts[piece + 1]]
 
-    def of(self, source: Iterable[int], also: Sequence[int] = ()) -> Ints:
+    def of(self, source: Sequence[int], also: Sequence[int] = ()) -> Ints:
         """What one sentence may be said with, rising, PAD and BOS not among it. also: what it has to say besides."""
-        words = np.unique(np.concatenate([self.common, also, *map(self.of_piece, set(source))]).astype(np.int64))
-        return words[np.searchsorted(words, EOS) :]  # PAD and BOS are the first two
+        return self.words([source], [also]).ids
 
     def words(self, sources: Sequence[Sequence[int]], also: Sequence[Sequence[int]]) -> Words:
         """Of a batch."""
-        own = [self.of(source, more) for source, more in zip(sources, also, strict=True)]
-        ids = np.unique(np.concatenate(own))
-        mask = np.zeros((len(own), len(ids)), dtype=bool)
-        for row, words in zip(mask, own, strict=True):
-            row[np.searchsorted(ids, words)] = True
-        return Words(ids, mask)
+        own = np.zeros((len(sources), self.size), dtype=bool)
+        own[:, self.common] = True
+        for row, source, more in zip(own, sources, also, strict=True):
+            row[list(more)] = True
+            for piece in set(source):
+                row[self.of_piece(piece)] = True
+        own[:, [PAD, BOS]] = False
+        ids = np.flatnonzero(own.any(axis=0))
+        return Words(ids, own[:, ids])
 
 
 def make_shortlist(run: Run, say: Say = lambda _: None) -> Shortlist:
@@ -101,7 +104,7 @@ def _read(folder: Path, run: Run) -> Shortlist | None:
     sources, size = (tokenizer.size for tokenizer in run.tokenizers)
     ends = len(starts) == sources + 1 and starts[0] == 0 and starts[-1] == len(targets)
     known = all(((pieces >= 0) & (pieces < size)).all() for pieces in (targets, common))
-    return Shortlist(starts, targets, common) if ends and known and (np.diff(starts) >= 0).all() else None
+    return Shortlist(starts, targets, common, size) if ends and known and (np.diff(starts) >= 0).all() else None
 
 
 def _write(folder: Path, shortlist: Shortlist, run: Run) -> None:
