@@ -189,6 +189,19 @@ def test_a_list_that_cannot_be_trained_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_maps_that_are_read_in_batches_are_those_of_each_alone(translator: Translator) -> None:
+    search = SearchConfig(beam=3, max_length=16, nbest=2)
+    together, alone = translator.translate(TEXTS, search=search, maps=True), translator.translate(TEXTS, search=search)
+    for one, other in zip(together, alone, strict=True):
+        assert set(one.maps) == set(other.maps)
+        for kind, whole in one.maps.items():
+            assert whole.source.tokens == other.maps[kind].source.tokens
+            assert whole.target.tokens == other.maps[kind].target.tokens
+            torch.testing.assert_close(
+                torch.from_numpy(whole.weights), torch.from_numpy(other.maps[kind].weights), rtol=0, atol=2e-3
+            )
+
+
 def test_maps_are_not_computed_before_they_are_touched(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(type(translator.runs[0].model), "look", lambda self, batch: asked.append(batch) or ())
