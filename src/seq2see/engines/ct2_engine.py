@@ -210,10 +210,13 @@ class CTranslate2Engine:
 
     @staticmethod
     def _best(candidates: list[tuple[list[int], float]], config: SearchConfig, limit: int) -> list[list[int]]:
-        """The nbest of them by our penalty that end within the limit; none if there are not as many."""
+        """The nbest of them by our penalty that end within the limit, or of those that were cut there if none has ended;
+        none if there are not as many."""
         if config.beam == 1:
             return [candidates[0][0][:limit]]
         ended = [entry for entry in candidates if entry[0] and entry[0][-1] == EOS and len(entry[0]) <= limit]
+        if all(len(ids) == limit and ids[-1] != EOS for ids, _ in candidates):
+            ended = list(candidates)
         ended.sort(key=lambda entry: -entry[1] / length_penalty(len(entry[0]), config))
         return [ids for ids, _ in ended[: config.nbest]] if len(ended) >= config.nbest else []
 
