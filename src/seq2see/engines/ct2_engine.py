@@ -210,8 +210,8 @@ class CTranslate2Engine:
 
     @staticmethod
     def _best(candidates: list[tuple[list[int], float]], config: SearchConfig, limit: int) -> list[list[int]]:
-        """The nbest of them by our penalty that end within the limit, or of those that were cut there if none has ended;
-        none if there are not as many."""
+        """The nbest of them by our penalty that end within the limit, or of those cut there if none has ended; none
+        if there are not as many."""
         if config.beam == 1:
             return [candidates[0][0][:limit]]
         ended = [entry for entry in candidates if entry[0] and entry[0][-1] == EOS and len(entry[0]) <= limit]
