@@ -171,4 +171,4 @@ def test_our_own_studies_have_settings_that_train_takes_and_the_hours_that_their
     assert study.budget.minutes
     row = f"| {len(cells)} | {len(cells) * study.budget.minutes / 60:.1f} |"
     guide = (path.parents[1] / "docs" / "study.md").read_text(encoding="utf-8")
-    assert [line for line in guide.splitlines() if line.startswith(f"| `studies/{path.name}`")][0].endswith(row)
+    assert next(line for line in guide.splitlines() if line.startswith(f"| `studies/{path.name}`")).endswith(row)

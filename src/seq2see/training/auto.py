@@ -277,7 +277,7 @@ def choose_rate(family: str, size: str, plan: UpdatePlan, *, tuned: bool) -> Set
     if family in RECURRENT:
         rate = min(4e-3, max(1e-3, 3e-3 * (128 / width) ** 0.75))
     elif family == "transformer":
-        rate = min(4e-3, 1e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
+        rate = min(4e-3, 2e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
     else:
         rate = 1e-3
     rate = float(f"{rate * (0.3 if tuned else 1.0):.2g}")
