@@ -1,6 +1,7 @@
 """Ray: one started here, or a cluster that is there already (the extra `scale`)."""
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from seq2see.errors import ConfigError, MissingExtraError
 
 LOCAL = "local"
+_SECONDS = 10.0  # that a machine may take to answer
 
 
 @contextmanager
@@ -25,6 +27,7 @@ def connected(address: str, at_once: int | None) -> Iterator[Any]:
     if address == LOCAL:
         options |= {"address": LOCAL, "num_cpus": at_once, "include_dashboard": False}
     else:
+        _check_listening(address)
         options |= {"address": address}
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
     try:
@@ -36,3 +39,15 @@ def connected(address: str, at_once: int | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _check_listening(address: str) -> None:
+    """Ray itself would call a machine that does not answer for many minutes, a line every few seconds."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return  # auto, or what Ray knows by another name
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "no answer"
+        raise ConfigError(f"--ray {address}: cannot be reached ({reason})") from None
