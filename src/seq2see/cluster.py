@@ -1,10 +1,12 @@
 """Ray: one started here, or a cluster that is there already (the extra `scale`)."""
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from seq2see.errors import ConfigError, MissingExtraError
@@ -30,11 +32,14 @@ def connected(address: str, at_once: int | None) -> Iterator[Any]:
         _check_listening(address)
         options |= {"address": address}
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    terminated = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(runtime_env={"env_vars": environment}, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ConfigError(f"--ray {address}: cannot be reached ({reason[:200]})") from None
+    if terminated is not None and current_thread() is main_thread():
+        signal.signal(signal.SIGTERM, terminated)  # Ray's own ends the process at once, with a trace
     try:
         yield ray
     finally:
