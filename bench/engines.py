@@ -12,9 +12,13 @@ sentences/s   median over the rounds
 of torch      the rate as a multiple of torch's
 of CT2        as a multiple of `raw`: CTranslate2's translate_batch in the same numbers (float32 or int8), from pieces
               to pieces, without cutting texts, without scores, by its own rule to stop and its own length penalty
+of joeynmt    as a multiple of joeynmt 2.3.0 with the same weights and batches (--joeynmt PYTHON, as of
+              bench/translate.py): `transformer` and `luong`; `rnnsearch` beside a `luong` run with an additive score,
+              if one is named as well
 around        share of the time that is not spent in ONNX Runtime, CTranslate2 or torch's `encode` and `step`: cutting,
               batches, search, spelling out
 same          translations equal to torch's
++list         with a shortlist (--shortlist)
 """
 
 import argparse
@@ -29,6 +33,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from joeynmt_weights import write_model
+from translate import ALPHA, Worker
 
 from seq2see.engines import EngineName
 from seq2see.engines.ct2_engine import places_of
@@ -41,6 +47,8 @@ from seq2see.session import Request, Translator, load
 ENGINES: tuple[EngineName, ...] = ("torch", "onnx", "int8", "ctranslate2", "ctranslate2-int8")
 RAW: dict[str, ComputeType] = {"raw CTranslate2": "float32", "raw CTranslate2 int8": "int8"}
 BATCHES, BEAMS = (1, 32), (1, 5)
+LIST = "+list"
+Translate = Callable[[list[str], SearchConfig], list[str]]
 
 
 class Clock:
@@ -77,7 +85,7 @@ def watched(translator: Translator, name: EngineName) -> Clock:
     (engine,) = translator.engines.of(SearchConfig())
     held: Any = engine
     if name == "torch":
-        held.encode, held.step = clock.timed(held.encode), clock.timed(held.step)
+        held.encode, held.step, held.step_among = map(clock.timed, (held.encode, held.step, held.step_among))
     elif name in ("onnx", "int8"):
         held.encoder, held.stepper = TimedSession(held.encoder, clock), TimedSession(held.stepper, clock)
         chooser = held.chooser
@@ -94,8 +102,8 @@ def watched(translator: Translator, name: EngineName) -> Clock:
     return clock
 
 
-def our_way(run: Path, name: EngineName) -> tuple[Callable[[list[str], SearchConfig], list[str]], Clock]:
-    translator = load(run, engine=name, say=lambda text: print(text, file=sys.stderr))
+def our_way(run: Path, name: EngineName, *, shortlist: bool) -> tuple[Translate, Clock]:
+    translator = load(run, engine=name, shortlist=shortlist, say=lambda text: print(text, file=sys.stderr))
     clock = watched(translator, name)
 
     def translate(texts: list[str], config: SearchConfig) -> list[str]:
@@ -106,7 +114,7 @@ def our_way(run: Path, name: EngineName) -> tuple[Callable[[list[str], SearchCon
     return translate, clock
 
 
-def raw_way(run: Path, compute_type: ComputeType) -> tuple[Callable[[list[str], SearchConfig], list[str]], Clock]:
+def raw_way(run: Path, compute_type: ComputeType) -> tuple[Translate, Clock]:
     """CTranslate2 as its own users call it."""
     import ctranslate2  # type: ignore[import-untyped]
 
@@ -130,17 +138,47 @@ def raw_way(run: Path, compute_type: ComputeType) -> tuple[Callable[[list[str], 
     return translate, clock
 
 
-def ways(run: Path) -> Iterator[tuple[str, Callable[[list[str], SearchConfig], list[str]], Clock]]:
+class Joeynmt:
+    """joeynmt in a process of its own, with the weights of a run."""
+
+    def __init__(self, python: str, run: Path, work: Path) -> None:
+        folder = work / f"joeynmt-{run.name}"
+        work.mkdir(parents=True, exist_ok=True)
+        write_model(folder, run, BEAMS, ALPHA)
+        self.source, self.out = folder / "source", folder / "out"
+        self.tokenizer = load_run(run).tokenizers[0]
+        self.worker = Worker(python, "theirs", folder, folder / "log")
+
+    def seconds(self, texts: list[str], beam: int, batch: int) -> float:
+        """Of its CPU, for these texts in batches of so many; their pieces are written as words."""
+        lines = (" ".join(f"p{piece}" for piece in ids) for ids in self.tokenizer.ids_batch(texts))
+        self.source.write_text("".join(f"{line}\n" for line in lines))
+        return self.worker.ask(beam, self.source, self.out, batch)["cpu"]
+
+
+def joeynmt_run(run: Path, runs: list[Path]) -> Path | None:
+    """Whose weights joeynmt is given beside a run."""
+    configs = {other: load_run(other).config.model for other in runs}
+    family = configs[run]["family"]
+    if family in ("transformer", "luong"):
+        return run
+    additive = (x for x, config in configs.items() if config["family"] == "luong" and "additive" in str(config))
+    return next(additive, None) if family == "rnnsearch" else None
+
+
+def ways(run: Path, engines: list[EngineName], *, shortlist: bool) -> Iterator[tuple[str, Translate, Clock]]:
     known = obstacle(load_run(run).model) is None
-    for name in ENGINES:
+    for name in engines:
         if known or not name.startswith("ctranslate2"):
-            yield name, *our_way(run, name)
+            yield name, *our_way(run, name, shortlist=False)
+            if shortlist:
+                yield f"{name} {LIST}", *our_way(run, name, shortlist=True)
     for label, compute_type in RAW.items() if known else ():
         yield label, *raw_way(run, compute_type)
 
 
-def measure(run: Path, texts: list[str], rounds: int) -> list[dict[str, Any]]:
-    every = list(ways(run))
+def measure(run: Path, texts: list[str], options: argparse.Namespace, joeynmt: Joeynmt | None) -> list[dict[str, Any]]:
+    rounds, every = options.rounds, list(ways(run, options.engines, shortlist=options.shortlist))
     rows = []
     for batch in BATCHES:
         for beam in BEAMS:
@@ -150,6 +188,7 @@ def measure(run: Path, texts: list[str], rounds: int) -> list[dict[str, Any]]:
             seconds: dict[str, list[float]] = {name: [] for name, _, _ in every}
             inside: dict[str, list[float]] = {name: [] for name, _, _ in every}
             said: dict[str, list[str]] = {}
+            theirs: list[float] = []
             for number in range(rounds + 1):  # the first one warms up
                 for name, translate, clock in every:
                     clock.seconds, began = 0.0, time.process_time()
@@ -159,6 +198,8 @@ def measure(run: Path, texts: list[str], rounds: int) -> list[dict[str, Any]]:
                         seconds[name].append(took)
                         inside[name].append(clock.seconds)
                     said[name] = outputs
+                if joeynmt is not None and number:
+                    theirs.append(joeynmt.seconds(chosen, beam, batch))
             rates = {name: len(chosen) / statistics.median(taken) for name, taken in seconds.items()}
             for name, rate in rates.items():
                 raw = rates.get("raw CTranslate2 int8" if "int8" in name else "raw CTranslate2")
@@ -173,6 +214,7 @@ def measure(run: Path, texts: list[str], rounds: int) -> list[dict[str, Any]]:
                         "rate": rate,
                         "of_torch": rate / rates["torch"],
                         "of_ct2": None if raw is None else rate / raw,
+                        "of_joeynmt": rate * statistics.median(theirs) / len(chosen) if theirs else None,
                         "around": None if name in RAW else 1 - statistics.median(inside[name]) / took,
                         "same": None if name in RAW else equal / len(chosen),
                     }
@@ -181,13 +223,13 @@ def measure(run: Path, texts: list[str], rounds: int) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    yield "| run | engine | batch | beam | sentences/s | of torch | of CT2 | around | same |"
-    yield "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+    yield "| run | engine | batch | beam | sentences/s | of torch | of CT2 | of joeynmt | around | same |"
+    yield "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     for row in rows:
         share = {key: "" if row[key] is None else f"{row[key]:.0%}" for key in ("around", "same")}
-        of_ct2 = "" if row["of_ct2"] is None else f"{row['of_ct2']:.2f}"
+        of_ct2, of_joeynmt = ("" if row[key] is None else f"{row[key]:.2f}" for key in ("of_ct2", "of_joeynmt"))
         what = f"{row['run']} | {row['engine']} | {row['batch']} | {row['beam']}"
-        rates = f"{row['rate']:.1f} | {row['of_torch']:.2f} | {of_ct2}"
+        rates = f"{row['rate']:.1f} | {row['of_torch']:.2f} | {of_ct2} | {of_joeynmt}"
         yield f"| {what} | {rates} | {share['around']} | {share['same']} |"
 
 
@@ -219,6 +261,9 @@ def main() -> None:
     parser.add_argument("--size", default="small", help="of the models that are trained here")
     parser.add_argument("--updates", type=int, default=300)
     parser.add_argument("--work", type=Path, default=Path("runs/bench-engines"))
+    parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=ENGINES, help="torch first")
+    parser.add_argument("--shortlist", action="store_true", help="each engine with a shortlist as well")
+    parser.add_argument("--joeynmt", metavar="PYTHON", help="of a venv that has joeynmt 2.3.0")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -226,7 +271,11 @@ def main() -> None:
     runs = options.runs or [trained(options.work, name, options.size, options.updates) for name in options.families]
     rows = []
     for run in runs:
-        rows += measure(run, texts, options.rounds)
+        beside = joeynmt_run(run, runs) if options.joeynmt else None
+        joeynmt = None if beside is None else Joeynmt(options.joeynmt, beside, options.work)
+        rows += measure(run, texts, options, joeynmt)
+        if joeynmt is not None:
+            joeynmt.worker.close()
         print(f"{run}: measured", file=sys.stderr)
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1))

@@ -26,8 +26,10 @@ def compare(label: str, alone: list[Translation], others: list[Translation]) -> 
     return differing
 
 
-def check(run: Path, texts: list[str], engine: EngineName, config: SearchConfig, sizes: list[int]) -> int:
-    translator = load(run, engine=engine)
+def check(
+    run: Path, texts: list[str], engine: EngineName, config: SearchConfig, sizes: list[int], *, shortlist: bool
+) -> int:
+    translator = load(run, engine=engine, shortlist=shortlist)
     alone = [next(iter(translator.translate_all([text], config))) for text in texts]
     differing = 0
     for size in sizes:
@@ -39,7 +41,7 @@ def check(run: Path, texts: list[str], engine: EngineName, config: SearchConfig,
             together |= dict(zip(places, batch, strict=True))
         differing += compare(f"{engine}, batches of {size}", alone, [together[place] for place in range(len(texts))])
     requests = (Request(text, number=number) for number, text in enumerate(texts))
-    bulk = list(translate_bulk([run], requests, config, workers=2, engine=engine))
+    bulk = list(translate_bulk([run], requests, config, workers=2, engine=engine, shortlist=shortlist))
     return differing + compare(f"{engine}, two workers", alone, bulk)
 
 
@@ -51,11 +53,15 @@ def main() -> None:
     parser.add_argument("--engines", nargs="*", default=["torch", "onnx", "int8"], choices=ENGINES)
     parser.add_argument("--sizes", nargs="*", type=int, default=[2, 3, 5, 8, 16, 32, 64])
     parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--shortlist", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     config = SearchConfig(beam=options.beam, length_penalty="gnmt" if options.beam > 1 else "none")
     texts = options.text.read_text().splitlines()[: options.sentences]
-    differing = sum(check(options.run, texts, engine, config, options.sizes) for engine in options.engines)
+    differing = sum(
+        check(options.run, texts, engine, config, options.sizes, shortlist=options.shortlist)
+        for engine in options.engines
+    )
     raise SystemExit(f"{differing} translations differ" if differing else 0)
 
 

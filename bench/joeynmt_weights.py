@@ -109,10 +109,34 @@ def rows_of_words(weight: Tensor) -> Tensor:
     return torch.cat([weight[OUR_SPECIALS], weight[len(OUR_SPECIALS) :]])
 
 
-def write_model(folder: Path, run: Path, model: Mapping[str, Any], beams: Sequence[int], alpha: float) -> None:
+def their_shapes(ours: Mapping[str, Any]) -> dict[str, Any]:
+    """joeynmt's `model` settings for a `transformer` or `luong` of ours, of any size."""
+    if ours["family"] == "transformer":
+        side = {
+            "type": "transformer",
+            "num_heads": ours["heads"],
+            "embeddings": {"embedding_dim": ours["width"], "scale": True, "dropout": 0.1},
+            "hidden_size": ours["width"],
+            "ff_size": ours["inner"],
+            "dropout": 0.1,
+            "layer_norm": "pre",
+        }
+        layers = ours["encoder_layers"] or ours["layers"], ours["layers"]
+        sides = {name: {**side, "num_layers": n} for name, n in zip(("encoder", "decoder"), layers, strict=True)}
+        return {"tied_embeddings": True, "tied_softmax": True, **sides}
+    encoder = {"type": "recurrent", "rnn_type": ours["encoder"]["cell"], "hidden_size": ours["encoder"]["hidden"]}
+    encoder |= {"bidirectional": True, "embeddings": {"embedding_dim": ours["encoder"]["embedding"], "dropout": 0.1}}
+    decoder = {"type": "recurrent", "rnn_type": ours["cell"], "hidden_size": ours["hidden"], "hidden_dropout": 0.1}
+    decoder |= {"embeddings": {"embedding_dim": ours["embedding"], "dropout": 0.1}, "init_hidden": "bridge"}
+    decoder |= {"attention": "bahdanau" if ours["attention"]["score"] == "additive" else "luong", "input_feeding": True}
+    return {"encoder": encoder, "decoder": decoder}
+
+
+def write_model(folder: Path, run: Path, beams: Sequence[int], alpha: float) -> None:
     """joeynmt's folder for the weights of a run: checkpoint, vocabulary, and a configuration for each beam."""
     from safetensors.torch import load_file
 
+    model = their_shapes(json.loads((run / "config.json").read_text())["model"])
     ours = load_file(run / "model.safetensors")
     theirs = their_transformer(ours) if model["encoder"]["type"] == "transformer" else their_recurrent(ours)
     extra = {name: theirs.pop(name) for name in ("bias", "cell.weight", "cell.bias") if name in theirs}

@@ -35,9 +35,10 @@ from typing import Any
 
 import torch
 from joeynmt_weights import patched, write_model
-from train import DATA, PIECES, THEIRS, make_joeynmt, tell
+from train import DATA, PIECES, make_joeynmt, tell
 
 BEAMS, ALPHA, GOAL = (1, 5), 0.6, 10.0
+BATCH = 64  # joeynmt's own
 ENGINES = ("torch", "onnx", "int8")
 CLOCKS = ("cpu", "wall")
 HERE = str(Path(__file__).resolve())
@@ -49,13 +50,15 @@ OURS: dict[str, dict[str, Any]] = {
     "luong-additive": {"family": "luong", **_additive},
     "rnnsearch": {"family": "rnnsearch"},
     "convs2s": {"family": "convs2s"},
+    "bytenet": {"family": "bytenet"},
+    "rnn": {"family": "rnn"},
 }
-# What stands beside each: the run whose weights joeynmt is given, and its model in bench/train.py.
+# What stands beside each: the run whose weights joeynmt is given.
 BESIDE = {
-    "transformer": ("transformer", "transformer"),
-    "luong": ("luong", "luong"),
-    "luong-additive": ("luong-additive", "rnnsearch"),
-    "rnnsearch": ("luong-additive", "rnnsearch"),
+    "transformer": "transformer",
+    "luong": "luong",
+    "luong-additive": "luong-additive",
+    "rnnsearch": "luong-additive",
 }
 Rounds = Mapping[str, list[Mapping[str, float]]]  # of ours and theirs
 
@@ -64,8 +67,9 @@ Rounds = Mapping[str, list[Mapping[str, float]]]  # of ours and theirs
 # Workers: a model is loaded, then asked again and again. Theirs is run by joeynmt's python, so without seq2see.
 
 
-def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
-    """Reads requests (a beam and a file) from stdin, writes the translations, answers with the seconds they took."""
+def answer(translate: Callable[[int, list[str], int], list[str]]) -> None:
+    """Reads requests (a beam, a file, how many sentences are a batch) from stdin, writes the translations, answers with
+    the seconds they took."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed is log
     print(json.dumps({}), file=answers, flush=True)
@@ -73,7 +77,7 @@ def answer(translate: Callable[[int, list[str]], list[str]]) -> None:
         request = json.loads(line)
         lines = Path(request["source"]).read_text().splitlines()
         wall, cpu = time.perf_counter(), time.process_time()
-        translations = translate(request["beam"], lines)
+        translations = translate(request["beam"], lines, request.get("batch", BATCH))
         took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
         Path(request["out"]).write_text("".join(f"{translation}\n" for translation in translations))
         print(json.dumps(took), file=answers, flush=True)
@@ -86,7 +90,7 @@ def our_worker(run: str, engine: Any) -> None:
     torch.set_num_threads(1)
     translator = load(run, engine=engine, say=lambda text: print(text, file=sys.stderr))
 
-    def translate(beam: int, lines: list[str]) -> list[str]:
+    def translate(beam: int, lines: list[str], batch: int) -> list[str]:
         config = SearchConfig(beam=beam, length_penalty="gnmt", alpha=ALPHA)
         return [translation.text for translation in translator.translate_all(lines, config)]
 
@@ -103,7 +107,7 @@ def their_worker(folder: str) -> None:
     every = {beam: parse_global_args(load_config(path), 0, "translate") for beam, path in paths.items()}
     model, _, _, data = prediction.prepare(every[BEAMS[0]], rank=0, mode="translate")
 
-    def translate(beam: int, lines: list[str]) -> list[str]:
+    def translate(beam: int, lines: list[str], batch: int) -> list[str]:
         args = every[beam]
         data.reset_cache()
         for line in lines:
@@ -117,7 +121,7 @@ def their_worker(folder: str) -> None:
             n_gpu=args.n_gpu,
             normalization="none",
             num_workers=args.num_workers,
-            args=args.test,
+            args=args.test._replace(batch_size=batch),
             autocast=args.autocast,
         )
         return list(hypotheses)
@@ -154,9 +158,11 @@ class Worker:
             )
         self._read_answer()
 
-    def ask(self, beam: int, source: Path, out: Path) -> dict[str, float]:
+    def ask(self, beam: int, source: Path, out: Path, batch: int | None = None) -> dict[str, float]:
+        """batch: of joeynmt, whose own is `BATCH`; ours are by length and pieces."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"beam": beam, "source": str(source), "out": str(out)}) + "\n")
+        request = {"beam": beam, "source": str(source), "out": str(out), "batch": batch or BATCH}
+        self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._read_answer()
 
@@ -198,7 +204,7 @@ def train_model(name: str, folder: Path, data: Path, minutes: float) -> None:
         split: [str(data / f"{split}.lc.norm.tok.{side}.gz") for side in ("de", "en")] for split in ("train", "val")
     }
     family = OURS[name]["family"]
-    recurrent = family in ("luong", "rnnsearch")
+    recurrent = family in ("luong", "rnnsearch", "rnn")
     settings = {
         "data": {"shared_vocabulary": True, "valid_pairs": 200},
         "tokenizer": {"vocabulary": PIECES},
@@ -254,7 +260,7 @@ def measure(name: str, options: argparse.Namespace, work: Path, texts: Texts) ->
         for engine in options.engines
     }
     if options.joeynmt and name in BESIDE:
-        folder = work / f"joeynmt-{BESIDE[name][0]}"
+        folder = work / f"joeynmt-{BESIDE[name]}"
         workers["theirs"] = Worker(options.joeynmt, "theirs", folder, work / f"joeynmt-{name}.log")
     target = texts.cut(run)
     rows = []
@@ -382,11 +388,11 @@ def goals(rows: Sequence[Mapping[str, Any]], sentences: int) -> Iterator[dict[st
 def run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     texts, load = Texts(options.data, work, options.sentences), os.getloadavg()
     beside = {BESIDE[name] for name in options.models if name in BESIDE and options.joeynmt}
-    for name in dict.fromkeys([*options.models, *sorted(name for name, _ in beside)]):
+    for name in dict.fromkeys([*options.models, *sorted(beside)]):
         if not (work / name / "manifest.json").exists():
             train_model(name, work / name, options.data, options.minutes)
-    for name, theirs in beside:
-        write_model(work / f"joeynmt-{name}", work / name, THEIRS[theirs], BEAMS, ALPHA)
+    for name in beside:
+        write_model(work / f"joeynmt-{name}", work / name, BEAMS, ALPHA)
     rows = [row for name in options.models for row in measure(name, options, work, texts)]
     return {
         "cores": os.cpu_count(),

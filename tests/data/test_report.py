@@ -37,6 +37,12 @@ def sentences(count: int, seed: int = 0) -> list[Pair]:
     return pairs
 
 
+@pytest.mark.parametrize(("copied", "said"), [(6, True), (5, False)])
+def test_pairs_that_teach_to_copy_are_said_to_do_so(copied: int, said: bool) -> None:
+    pairs = [Pair(f"text {line}", f"{'text' if line <= copied else 'Text'} {line}", line) for line in range(1, 11)]
+    assert any("teach to copy" in line for line in report(pairs).lines()) == said
+
+
 def test_clean_data_has_no_findings():
     found = report(sentences(2000))
     assert found.pairs == 2000

@@ -21,9 +21,10 @@ from seq2see import atomic
 from seq2see.engines import auto, cache, choosing, make_engine
 from seq2see.engines.cache import FOLDER, MANIFEST
 from seq2see.engines.graphs import Graphs
+from seq2see.engines.shortlist import Words
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.folder import WEIGHTS, load_run
-from seq2see.search import SearchConfig, search
+from seq2see.search import Listed, ListedChooser, SearchConfig, among, search
 
 try:
     import ctranslate2  # type: ignore[import-untyped]  # noqa: F401
@@ -121,6 +122,36 @@ def test_eight_bits_are_used_and_stay_near(run):
         got, _ = engine.step(torch.tensor([1]), outside, engine.start(outside))
     assert not torch.equal(got, expected)
     assert float((got - expected).norm() / expected.norm()) < 0.05
+
+
+@pytest.mark.parametrize("name", ["torch", "onnx", "int8"])
+@pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(beam=4, length_penalty="gnmt", nbest=3)])
+def test_a_shortlist_is_chosen_from_as_the_general_loop_does_among_all_tokens(run, name, config):
+    engine, model = make_engine(load_run(run), name), load_run(run).model
+    source, mask = contract_sources(9, 7)
+    memory = engine.encode(source, mask)
+    size, limits = model.config.target_vocabulary, torch.arange(9) % 6 + 3
+    random = np.random.default_rng(1)
+    lists = [np.unique([2, 3, *random.integers(2, size, 20)]) for _ in range(9)]
+    ids = np.unique(np.concatenate(lists))
+    words = Words(ids, np.stack([np.isin(ids, own) for own in lists]))
+    everywhere = torch.zeros(9, size, dtype=torch.bool)
+    everywhere[:, ids] = torch.from_numpy(words.own)
+
+    def chooser(memory, state):
+        if name != "torch":
+            return engine.chooser(memory, state, beams=config.width > 1, words=words)
+        step = partial(model.step_among, words=model.vocabulary_of(torch.from_numpy(ids)))
+        return ListedChooser(step, memory, state, *words)
+
+    fast = search(engine.step, memory, engine.start(memory), config, limits=limits, make_chooser=chooser)
+    listed = Listed(memory, everywhere)
+    slow = search(among(engine.step), listed, engine.start(memory), config, limits=limits, record=True)
+    for number, (ours, theirs) in enumerate(zip(fast, slow, strict=True)):
+        assert [x.tokens for x in ours.hypotheses] == [x.tokens for x in theirs.hypotheses]
+        assert {token for x in ours.hypotheses for token in x.tokens} <= set(lists[number].tolist())
+        for one, other in zip(ours.hypotheses, theirs.hypotheses, strict=True):
+            assert one.token_scores == pytest.approx(other.token_scores, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["onnx", "int8"])

@@ -25,9 +25,11 @@ def make_run(
     sharp: float = 1.0,
     max_length: int = 256,
     cutting: TokenizerConfig | None = None,
+    train: tuple[str, ...] = (),
     **model: Any,
 ) -> Path:
-    """`sharp` multiplies the weights: random models are undecided, and ties are not what a test is about."""
+    """`sharp` multiplies the weights: random models are undecided, and ties are not what a test is about. `train`: the
+    pairs that it was trained on, by its own account."""
     path.mkdir(parents=True)
     cutting = cutting or TokenizerConfig(vocabulary=300)
     tokenizers = [Tokenizer.train(texts, cutting) for texts in (SOURCES, TARGETS)]
@@ -46,7 +48,11 @@ def make_run(
         for parameter in net.parameters():
             parameter.mul_(sharp)
     saved = RunConfig.model_validate(
-        {"model": config.model_dump(mode="json"), "training": {"max_length": max_length}}
+        {
+            "model": config.model_dump(mode="json"),
+            "training": {"max_length": max_length},
+            "data": {"train": train},
+        }
     ).as_json()
     atomic.write_json(path / folder.CONFIG, saved)
     folder.finish(path, net)

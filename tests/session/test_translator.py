@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from folders import FAMILIES, SOURCES, make_run
@@ -187,6 +188,17 @@ def test_a_list_that_cannot_be_trained_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="pair 0"):
             seq2see.train(pairs, out=tmp_path / "run", quiet=True)  # type: ignore[arg-type]
     assert not (tmp_path / "run").exists()
+
+
+def test_maps_that_are_read_in_batches_are_those_of_each_alone(translator: Translator) -> None:
+    search = SearchConfig(beam=3, max_length=16, nbest=2)
+    together, alone = translator.translate(TEXTS, search=search, maps=True), translator.translate(TEXTS, search=search)
+    for one, other in zip(together, alone, strict=True):
+        assert set(one.maps) == set(other.maps)
+        for kind, whole in one.maps.items():
+            assert whole.source.tokens == other.maps[kind].source.tokens
+            assert whole.target.tokens == other.maps[kind].target.tokens
+            np.testing.assert_allclose(whole.weights, other.maps[kind].weights, rtol=0, atol=2e-3)
 
 
 def test_maps_are_not_computed_before_they_are_touched(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:

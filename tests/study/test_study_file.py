@@ -9,8 +9,8 @@ from small_studies import SMALL, write_study
 
 from seq2see.cli import main
 from seq2see.study.cells import baselines_of, cells_of, conditions_of
-from seq2see.study.config import make_study
-from seq2see.study.identity import cell_digest, sets_of
+from seq2see.study.config import make_study, read_study
+from seq2see.study.identity import cell_digest, check_settings, sets_of
 from seq2see.study.plan import plan_study
 
 GRID = """
@@ -156,3 +156,19 @@ def test_pairs_without_validation_are_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path, SMALL.replace("builtin:copy,count=100", str(pairs)))
     with pytest.raises(ValueError, match=r"^general: data\.valid is missing"):
         plan_study(path, tmp_path / "out")
+
+
+STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_our_own_studies_have_settings_that_train_takes_and_the_hours_that_their_guide_says(path: Path) -> None:
+    study = read_study(path)
+    conditions = conditions_of(study)
+    baselines_of(study, conditions)
+    cells = cells_of(study, conditions)
+    check_settings(cells)
+    assert study.budget.minutes
+    row = f"| {len(cells)} | {len(cells) * study.budget.minutes / 60:.1f} |"
+    guide = (path.parents[1] / "docs" / "study.md").read_text(encoding="utf-8")
+    assert [line for line in guide.splitlines() if line.startswith(f"| `studies/{path.name}`")][0].endswith(row)

@@ -105,6 +105,8 @@ class DataReport:
             _line("length ratio far off", self.far_ratios),
             _line("likely shifted runs", Finding(len(self.shifts), ())),
         ]
+        if self.copies.count > self.pairs / 2:
+            text.append("most targets are their own sources: such pairs teach to copy")
         for shift in self.shifts:
             where = f"{abs(shift.by)} line{'s' * (abs(shift.by) > 1)} further {'down' if shift.by > 0 else 'up'}"
             file = f"{printable(shift.file)}: " if shift.file else ""

@@ -183,7 +183,8 @@ def _nothing_left(writer: "_Writer", limits: Limits) -> str:
     if writer.too_long:
         return (
             f"all pairs are too long or empty: {writer.too_long} are longer than {limits.source} source or "
-            f"{limits.target} target pieces, {writer.empty} are empty; raise training.max_length"
+            f"{limits.target} target pieces, {writer.empty} are empty; cut them into sentences, or raise "
+            "training.max_length (slower)"
         )
     return "holds no pair with text on both sides"
 

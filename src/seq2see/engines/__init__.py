@@ -8,6 +8,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from seq2see.engines.auto import Engines
 from seq2see.engines.base import ENGINES, ChoosingEngine, Engine, EngineChoice, EngineName, SearchingEngine
 from seq2see.engines.cache import make_engine
+from seq2see.engines.shortlist import Shortlist, Words, make_shortlist
 
 __all__ = [
     "ENGINES",
@@ -17,5 +18,8 @@ __all__ = [
     "EngineName",
     "Engines",
     "SearchingEngine",
+    "Shortlist",
+    "Words",
     "make_engine",
+    "make_shortlist",
 ]

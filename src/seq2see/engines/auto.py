@@ -15,6 +15,7 @@ from seq2see.engines.base import ENGINES, Engine, EngineChoice, EngineName
 from seq2see.engines.cache import has_graphs, make_engine
 from seq2see.engines.ct2_engine import declined
 from seq2see.engines.ct2_model import obstacle
+from seq2see.engines.shortlist import Shortlist
 from seq2see.errors import ConfigError, RunError, nearest
 from seq2see.runs.folder import Run
 from seq2see.search import SearchConfig
@@ -33,13 +34,16 @@ class Engines:
         say: Say = lambda _: None,
         *,
         make_graphs: bool = False,
+        shortlist: Shortlist | None = None,
     ) -> None:
         """say           is told what is made, and once what was chosen
         make_graphs   auto makes graphs for ONNX Runtime where the folder has none, which takes some twenty seconds
+        shortlist     of the first run: what each sentence may be said with; None: all of the vocabulary
         """
         if name not in ("auto", *ENGINES):
             raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ('auto', *ENGINES))}")
         self.runs, self.name, self._say, self._told = tuple(runs), name, say, set[str]()
+        self.shortlist = shortlist
         self._fastest: EngineName = fastest(self.runs, make_graphs=make_graphs) if name == "auto" else name
         self._made: dict[EngineName, tuple[Engine, ...]] = {"torch": tuple(run.model for run in runs)}
         if name != "auto":
@@ -68,7 +72,7 @@ class Engines:
 
     def _make(self, name: EngineName) -> None:
         if name not in self._made:
-            self._made[name] = tuple(make_engine(run, name, self._say) for run in self.runs)
+            self._made[name] = tuple(make_engine(run, name, self._say, self.shortlist) for run in self.runs)
 
     def _say_once(self, text: str) -> None:
         if text not in self._told:

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, get_args, overload, runtime_checkable
 
 from torch import Tensor
 
+from seq2see.engines.shortlist import Words
 from seq2see.search import Chooser, Result, SearchConfig
 
 # torch: the model as it is; onnx: the same numbers from ONNX Runtime; int8: the weights in eight bits there;
@@ -36,8 +37,11 @@ class Engine(Protocol):
 class ChoosingEngine(Protocol):
     """An engine that chooses the candidates of plain search itself. It is an `Engine` as well, for everything else."""
 
-    def chooser(self, memory: Any, state: Any, *, beams: bool) -> Chooser:
-        """One batch while it is searched; beams: rows may change places from step to step."""
+    def chooser(self, memory: Any, state: Any, *, beams: bool, words: Words | None = None) -> Chooser:
+        """One batch while it is searched; beams: rows may change places from step to step.
+
+        words   of a shortlist, if there is one
+        """
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ from seq2see import atomic
 from seq2see.engines.base import ENGINES, Engine, EngineName
 from seq2see.engines.graphs import Graphs, export, quantised, require
 from seq2see.engines.products import weight_range
+from seq2see.engines.shortlist import Shortlist
 from seq2see.errors import ConfigError, RunError, Seq2SeeError, nearest
 from seq2see.runs.commit import place_of
 from seq2see.runs.folder import CONFIG, WEIGHTS, Run
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from seq2see.engines.runtime import OnnxEngine
 
 FOLDER, MANIFEST = "engines", "engine.json"
-_FORMAT = 3
+_FORMAT = 4
 _FILES = {"encode": "encode.onnx", "step": "step.onnx"}
 # How far from the model an engine may be, as a share of the model's numbers. float32 was measured at 1e-6, and 1e-4 for
 # models that magnify every difference; eight bits at 2 % to 10 %.
@@ -36,8 +37,11 @@ _SPARE = 64 * 2**20  # bytes that a graph may have beside the weights
 Say = Callable[[str], None]
 
 
-def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine:
-    """The engine of a run, from its folder or made now. What cannot be written is made in memory."""
+def make_engine(run: Run, name: EngineName, say: Say = lambda _: None, shortlist: Shortlist | None = None) -> Engine:
+    """The engine of a run, from its folder or made now. What cannot be written is made in memory.
+
+    shortlist   for CTranslate2, whose search is its own; the others are given the words of each batch
+    """
     if name not in ENGINES:
         raise ConfigError(f"engine = '{name}' is unknown{nearest(name, ENGINES)}")
     if name == "torch":
@@ -45,7 +49,7 @@ def make_engine(run: Run, name: EngineName, say: Say = lambda _: None) -> Engine
     if name in ("ctranslate2", "ctranslate2-int8"):
         from seq2see.engines.ct2_engine import make_ctranslate2
 
-        return make_ctranslate2(run, "float32" if name == "ctranslate2" else "int8", say)
+        return make_ctranslate2(run, "float32" if name == "ctranslate2" else "int8", say, shortlist)
     require()
     return _cached(run, name, say) or _made(run, name, say)
 

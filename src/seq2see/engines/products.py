@@ -21,7 +21,7 @@ def joined(content: bytes) -> bytes:
     import onnx
     from onnx import helper, numpy_helper
 
-    model = _plain_products(onnx.load_from_string(content))
+    model = _plain_products(_folded(onnx.load_from_string(content)))
     graph = model.graph
     constants = {entry.name: numpy_helper.to_array(entry) for entry in graph.initializer}
     readers = Counter(name for node in graph.node for name in node.input) + Counter(end.name for end in graph.output)
@@ -173,6 +173,34 @@ def weight_range() -> int:
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     product = session.run(None, {"a": np.full((1, 64), 255, np.uint8), "b": np.full((64, 64), 127, np.int8)})[0]
     return 127 if (product == 64 * 255 * 127).all() else 63
+
+
+def _folded(model: Any) -> Any:
+    """What is computed from constants alone, computed now: above all weights that are kept as direction and length."""
+    from onnx import TensorProto, helper, numpy_helper
+    from onnx.reference import ReferenceEvaluator
+
+    graph = model.graph
+    constant = {entry.name for entry in graph.initializer}
+    early: list[Any] = []
+    late: list[Any] = []
+    for node in graph.node:
+        known = node.op_type != "Constant" and all(name in constant for name in node.input if name)
+        (early if known and node.input else late).append(node)
+        if known and node.input:
+            constant.update(node.output)
+    read = {name for node in late for name in node.input} | {end.name for end in graph.output}
+    wanted = [name for node in early for name in node.output if name in read]
+    if not wanted:
+        return model
+    ends = [helper.make_tensor_value_info(name, TensorProto.UNDEFINED, None) for name in wanted]
+    inner = helper.make_graph(early, "constants", [], ends, initializer=graph.initializer)
+    values = ReferenceEvaluator(helper.make_model(inner, opset_imports=model.opset_import)).run(None, {})
+    graph.initializer.extend(
+        numpy_helper.from_array(np.asarray(x), name) for name, x in zip(wanted, values, strict=True)
+    )
+    _replace(graph, late)
+    return model
 
 
 def _plain_products(model: Any) -> Any:

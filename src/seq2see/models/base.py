@@ -305,6 +305,16 @@ class Model(nn.Module, Generic[M, S]):
             )
         return logits, state, weights
 
+    def step_among(self, tokens: Tensor, memory: M, state: S, words: Vocabulary) -> tuple[Tensor, S]:
+        """`step` with the rows of n pieces in place of the whole last layer: (B, n) logits, and the next state."""
+        features, state, _ = self.decoder.step(tokens, memory, state)
+        return F.linear(features, words.weight, words.bias), state
+
+    def vocabulary_of(self, ids: Tensor) -> Vocabulary:
+        """(n,) -> the rows of the last layer for these pieces."""
+        weight, bias = self.decoder.last_layer()
+        return Vocabulary(weight[ids], None if bias is None else bias[ids])
+
     @property
     def family(self) -> str:
         """The tag of the configuration."""

@@ -10,6 +10,7 @@ validation_maps.jsonl    what it looked at in one of them, at each validation
 evaluations/             what `seq2see evaluate` found, test set by test set
 checkpoints/             the state of training
 data/                    the pairs as ids; can be deleted when training is over
+engines/, shortlist/     graphs of ONNX Runtime and a shortlist, each with a manifest of its own; can be made again
 inputs.json              which data files it learns from: place, size, SHA-256
 extension.json           settings of a finished run that is being trained further; config.json from the end of it on
 pairs.jsonl              pairs that were given as a list rather than as a file; valid.jsonl likewise

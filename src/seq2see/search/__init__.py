@@ -9,13 +9,13 @@ side. A beam of one is greedy; sampling is as many groups of one as there are sa
 a faster path of their own (seq2see.search.plain) over a `Chooser`, which gives K candidates a row instead of V logits.
 """
 
-from seq2see.search.choosing import Chooser
+from seq2see.search.choosing import Chooser, ListedChooser
 from seq2see.search.config import LengthPenalty, SearchConfig
 from seq2see.search.consensus import Consensus, minimum_bayes_risk
 from seq2see.search.hypothesis import Considered, Fate, Hypothesis, Result
-from seq2see.search.loop import greedy, length_limits, search
+from seq2see.search.loop import greedy, length_limit, length_limits, search
 from seq2see.search.scoring import attainable, coverage_penalty, length_penalty
-from seq2see.search.steps import AttendingStep, Cancelled, Covered, Step, covering, ensemble, seen
+from seq2see.search.steps import AttendingStep, Cancelled, Covered, Listed, Step, among, covering, ensemble, seen
 
 __all__ = [
     "AttendingStep",
@@ -27,14 +27,18 @@ __all__ = [
     "Fate",
     "Hypothesis",
     "LengthPenalty",
+    "Listed",
+    "ListedChooser",
     "Result",
     "SearchConfig",
     "Step",
+    "among",
     "attainable",
     "coverage_penalty",
     "covering",
     "ensemble",
     "greedy",
+    "length_limit",
     "length_limits",
     "length_penalty",
     "minimum_bayes_risk",

@@ -20,6 +20,8 @@ from seq2see.vocabulary import BOS, PAD
 M = TypeVar("M")
 S = TypeVar("S")
 
+_UNASKED = 8  # steps of a search that may be cancelled, without asking whether it is
+
 Floats = NDArray[Any]
 Ints = NDArray[np.int64]
 
@@ -31,6 +33,13 @@ class Chooser(Protocol):
         """(R,) said last -> (R, K) log-probabilities, falling, and their tokens; of equal ones the lower first.
 
         One step further for every row. PAD and BOS are never among them with more than -inf.
+        """
+
+    def say(self, tokens: Ints, left: Ints, needed: int, most: int) -> tuple[Floats, Ints]:
+        """(R,) said last -> (T, R) log-probabilities and tokens: the likeliest of each row, T steps further.
+
+        left     (R,) steps that each row has; none for one that is not in use. It has none behind its end either
+        needed   rows that have any; as soon as there are fewer, or after `most` steps, it stops. It may stop earlier
         """
 
     def move(self, rows: Ints) -> None:
@@ -56,6 +65,10 @@ class StepChooser(Generic[M, S]):
         values, ids = best(log_probs, count)  # (R, K)
         return values.cpu().numpy(), ids.cpu().numpy()
 
+    def say(self, tokens: Ints, left: Ints, needed: int, most: int) -> tuple[Floats, Ints]:
+        values, ids = self.choose(tokens, 1)
+        return values.T, ids.T
+
     def move(self, rows: Ints) -> None:
         self.state = reorder(self.state, self._index(rows))
 
@@ -65,6 +78,25 @@ class StepChooser(Generic[M, S]):
 
     def _index(self, rows: Ints) -> Tensor:
         return torch.from_numpy(rows).to(self.device)
+
+
+class ListedChooser(StepChooser[M, S]):
+    """Over a step function that scores n tokens only, of which every sentence has its own."""
+
+    def __init__(self, step: Step[M, S], memory: M, state: S, ids: Ints, own: NDArray[np.bool_]) -> None:
+        """step gives (R, n) logits;  ids (n,): of which tokens, rising, without PAD and BOS;  own (R, n): of a row."""
+        super().__init__(step, memory, state, torch.device("cpu"))
+        self.ids, self.own = ids, torch.from_numpy(own)
+
+    def choose(self, tokens: Ints, count: int) -> tuple[Floats, Ints]:
+        logits, self.state = self.step(torch.from_numpy(tokens), self.memory, self.state)  # (R, n)
+        log_probs = torch.log_softmax(logits.masked_fill(~self.own, -inf), dim=-1)
+        values, places = best(log_probs, count)  # (R, K)
+        return values.numpy(), self.ids[places.numpy()]
+
+    def pack(self, rows: Ints) -> None:
+        super().pack(rows)
+        self.own = self.own[torch.from_numpy(rows)]
 
 
 class CancellableChooser:
@@ -78,3 +110,8 @@ class CancellableChooser:
         if self.cancelled():
             raise Cancelled
         return self.chooser.choose(tokens, count)
+
+    def say(self, tokens: Ints, left: Ints, needed: int, most: int) -> tuple[Floats, Ints]:
+        if self.cancelled():
+            raise Cancelled
+        return self.chooser.say(tokens, left, needed, min(most, _UNASKED))

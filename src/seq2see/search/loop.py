@@ -32,6 +32,7 @@ from seq2see.vocabulary import BOS, EOS, PAD
 M = TypeVar("M")
 S = TypeVar("S")
 T = TypeVar("T")
+Length = TypeVar("Length", int, Tensor)
 Phrases = Sequence[Sequence[int]]
 
 
@@ -61,8 +62,13 @@ def greedy(step: Step[M, S], memory: M, state: S, limits: Tensor) -> list[Hypoth
 
 
 def length_limits(mask: Tensor) -> Tensor:
-    """Source mask (B, 1, S) -> limits (B,): no output is longer than twice its source and ten pieces more."""
-    return mask.squeeze(1).sum(dim=-1) * 2 + 10
+    """Source mask (B, 1, S) -> limits (B,)."""
+    return length_limit(mask.squeeze(1).sum(dim=-1))
+
+
+def length_limit(pieces: Length) -> Length:
+    """No output is longer than twice its source, the end included, and ten pieces more."""
+    return pieces * 2 + 10
 
 
 @torch.no_grad()

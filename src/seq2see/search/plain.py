@@ -10,7 +10,7 @@ R rows of the batch that the chooser holds.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import ceil, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -197,25 +197,28 @@ def greedy_search(
     going = len(limits)
     tokens = np.full(going, BOS, dtype=np.int64)  # (R,)
     while going:
-        values, ids = chooser.choose(tokens, 1)  # (R, 1)
-        tokens = ids[:, 0].copy()
-        rows = []  # that go on
-        for row, (token, log_prob) in enumerate(zip(tokens.tolist(), values[:, 0].tolist(), strict=True)):
-            sentence = sentences[row]
-            if sentence < 0:
-                continue
-            if log_prob > -inf:
-                spoken[sentence].append(token)
-                scores[sentence].append(log_prob)
-                if token != EOS and on_token is not None:
-                    on_token(sentence, token)
-                if token != EOS and len(spoken[sentence]) < limits[sentence]:
-                    rows.append(row)
+        left = np.array([limits[x] - len(spoken[x]) if x >= 0 else 0 for x in sentences], dtype=np.int64)  # (R,)
+        needed = max(1, ceil(_FULL * len(tokens)))
+        said = chooser.say(tokens, left, needed, int(left.max()) if on_token is None else 1)  # two of (T, R)
+        rows: list[int] = []  # that go on
+        for log_probs, step in zip(*(x.tolist() for x in said), strict=True):
+            rows = []
+            for row, (token, log_prob) in enumerate(zip(step, log_probs, strict=True)):
+                sentence = sentences[row]
+                if sentence < 0:
                     continue
-                hypotheses[sentence] = [_whole(spoken[sentence], scores[sentence], config)]
-            sentences[row] = -1
-        going = len(rows)
-        if going and going < _FULL * len(tokens):
+                if log_prob > -inf:
+                    spoken[sentence].append(token)
+                    scores[sentence].append(log_prob)
+                    if token != EOS and on_token is not None:
+                        on_token(sentence, token)
+                    if token != EOS and len(spoken[sentence]) < limits[sentence]:
+                        rows.append(row)
+                        continue
+                    hypotheses[sentence] = [_whole(spoken[sentence], scores[sentence], config)]
+                sentences[row] = -1
+        tokens, going = said[1][-1].copy(), len(rows)
+        if going and going < needed:
             packed = np.array(rows, dtype=np.int64)
             chooser.pack(packed)
             sentences, tokens = [sentences[row] for row in rows], tokens[packed]

@@ -62,6 +62,23 @@ def cancellable(step: Step[M, S], cancelled: Callable[[], bool]) -> Step[M, S]:
     return asking
 
 
+class Listed(NamedTuple, Generic[M]):
+    """A memory, and the tokens that each sentence may be said with, which are expanded with it."""
+
+    memory: M
+    own: Tensor  # (B, V) bool
+
+
+def among(step: Step[M, S]) -> Step[Listed[M], S]:
+    """The same step, where nothing but a sentence's own tokens can be said."""
+
+    def listed(tokens: Tensor, memory: Listed[M], state: S) -> tuple[Tensor, S]:
+        logits, after = step(tokens, memory.memory, state)
+        return logits.masked_fill(~memory.own, -math.inf), after
+
+    return listed
+
+
 class Covered(NamedTuple, Generic[S]):
     """A state with the attention of its steps so far; it is reordered with the state, being part of it."""
 

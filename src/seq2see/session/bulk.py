@@ -44,11 +44,14 @@ def translate_bulk(
     *,
     workers: int,
     engine: EngineChoice = "torch",
+    shortlist: bool = False,
     agree: bool = False,
     chunk: int = CHUNK,
 ) -> Iterator[Translation]:
     """One Translation for each request, in order, without their maps: those of a worker stay in the worker."""
-    finished = translate_unordered(paths, requests, search, workers=workers, engine=engine, agree=agree, chunk=chunk)
+    finished = translate_unordered(
+        paths, requests, search, workers=workers, engine=engine, shortlist=shortlist, agree=agree, chunk=chunk
+    )
     return in_order(finished)
 
 
@@ -59,17 +62,19 @@ def translate_unordered(
     *,
     workers: int,
     engine: EngineChoice = "torch",
+    shortlist: bool = False,
     agree: bool = False,
     need_scores: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[tuple[int, Translation]]:
     """(place among the requests, translation), each soon after it is finished. Leaves no process behind.
 
+    shortlist            as of `load`, which has made it
     agree, need_scores   as of `Translator.translate_unordered`
     """
     if workers < 1:
         raise ConfigError(f"workers = {workers}: at least one is needed")
-    settings = list(paths), engine, search, agree, need_scores
+    settings = list(paths), engine, shortlist, search, agree, need_scores
     team: list[_Worker] = []
     feed, following = _chunks(requests, workers, chunk), 0
     try:
@@ -136,7 +141,7 @@ def translate_texts(
 class _Worker:
     """A process that translates a chunk at a time."""
 
-    def __init__(self, settings: tuple[list[Path], EngineChoice, SearchConfig, bool, bool]) -> None:
+    def __init__(self, settings: tuple[list[Path], EngineChoice, bool, SearchConfig, bool, bool]) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, *settings), daemon=True)
@@ -180,13 +185,21 @@ def _chunks(requests: Iterable[Request], workers: int, chunk: int) -> Iterator[l
 
 
 def _work(
-    pipe: Connection, paths: list[Path], engine: EngineChoice, search: SearchConfig, agree: bool, need_scores: bool
+    pipe: Connection,
+    paths: list[Path],
+    engine: EngineChoice,
+    shortlist: bool,
+    search: SearchConfig,
+    agree: bool,
+    need_scores: bool,
 ) -> None:
     """A worker: chunks come in, translations go out as batches are finished, until nobody is there any more."""
     end_with_parent()
     torch.set_num_threads(1)
     try:
-        translator = load(paths, engine=engine, say=lambda _: None)  # the first process has told it, and made it
+        translator = load(
+            paths, engine=engine, shortlist=shortlist, say=lambda _: None
+        )  # the first process has told it, and made it
         while True:
             done: Finished = []
             sent = time.monotonic()

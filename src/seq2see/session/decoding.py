@@ -15,7 +15,7 @@ from torch import Tensor
 
 from seq2see import masks, search
 from seq2see.data.batch import pad
-from seq2see.engines import ChoosingEngine, Engine, SearchingEngine
+from seq2see.engines import ChoosingEngine, Engine, SearchingEngine, Shortlist, Words
 from seq2see.errors import ConfigError
 from seq2see.runs.folder import Run
 from seq2see.search import Result, SearchConfig
@@ -43,6 +43,7 @@ class Decoding:
     record: bool = False
     cancelled: Callable[[], bool] | None = None  # asked once a step of the search
     need_scores: bool = True  # or only what is said
+    shortlist: Shortlist | None = None  # what each source piece may become; None: anything
 
     @property
     def target(self) -> Tokenizer:
@@ -118,8 +119,8 @@ class Decoding:
         if self.cancelled is not None and self.cancelled():
             raise search.Cancelled
         ids = [source for (source,) in sources]
-        limits = self._limits(_padded(ids)[1], requests, [[] for _ in requests])
-        return engine.search(ids, self.config, limits.tolist(), need_scores=self.need_scores)
+        limits = self._limits(ids, requests, [[] for _ in requests])
+        return engine.search(ids, self.config, limits, need_scores=self.need_scores)
 
     def _by_steps(
         self, requests: Sequence[Request], sources: Sequence[SourceIds], forbidden: Sequence[list[list[int]]]
@@ -132,7 +133,12 @@ class Decoding:
         constrained = any(request.constrained for request in requests)
         prefix = [self.prefix_of(request) for request in requests]
         required = [[self.phrase_ids(phrase) for phrase in request.required] for request in requests]
-        limits = self._limits(encoded[0][1], requests, required)
+        limits = torch.tensor(self._limits([ids for ids, *_ in sources], requests, required))
+        words = None
+        if self.shortlist is not None:
+            said = [[*begun, *chain(*phrases)] for begun, phrases in zip(prefix, required, strict=True)]
+            words = self.shortlist.words([ids for ids, *_ in sources], said)
+            step, memory = search.among(step), search.Listed(memory, _everywhere(words, self.target.size))
         coverage = search.seen if self.config.coverage else None
         return search.search(
             step,
@@ -147,14 +153,25 @@ class Decoding:
             coverage_of=coverage,
             record=self.record,
             cancelled=self.cancelled,
-            make_chooser=self._make_chooser(),
+            make_chooser=self._make_chooser(words),
         )
 
-    def _make_chooser(self) -> Callable[[Any, Any], search.Chooser] | None:
-        engine = self.engines[0]
-        if len(self.engines) > 1 or not isinstance(engine, ChoosingEngine):
+    def _make_chooser(self, words: Words | None) -> Callable[[Any, Any], search.Chooser] | None:
+        """What plain search asks instead of a step, if there is anything faster."""
+        engine, beams = self.engines[0], self.config.width > 1
+        if len(self.engines) > 1:
             return None
-        return functools.partial(engine.chooser, beams=self.config.width > 1)
+        if isinstance(engine, ChoosingEngine) and words is None:
+            return functools.partial(engine.chooser, beams=beams)
+        if words is None:
+            return None
+        if isinstance(engine, ChoosingEngine):
+            return lambda memory, state: engine.chooser(memory.memory, state, beams=beams, words=words)
+        model = self.runs[0].model
+        some = model.vocabulary_of(torch.from_numpy(words.ids))
+        return lambda memory, state: search.ListedChooser(
+            functools.partial(model.step_among, words=some), memory.memory, state, *words
+        )
 
     def prefix_of(self, request: Request) -> list[int]:
         """The target pieces that its translation begins with."""
@@ -178,18 +195,19 @@ class Decoding:
         seen = (~mask.squeeze(1)).to(torch.float32)
         return search.covering(engine.step), memory, search.Covered(state, seen)
 
-    def _limits(self, mask: Tensor, requests: Sequence[Request], required: Sequence[list[list[int]]]) -> Tensor:
+    def _limits(
+        self, sources: Sequence[list[int]], requests: Sequence[Request], required: Sequence[list[list[int]]]
+    ) -> list[int]:
         """(B,) most steps of each: what training validated with, and room for what has to be said.
 
         Pieces that a translation began with before take no room, so that it ends where it did; unless there is none.
         """
-        said = [
-            [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
-            for request, phrases in zip(requests, required, strict=True)
-        ]
-        limits = search.length_limits(mask) + torch.tensor([2 * len(pieces) for pieces in said], dtype=torch.long)
-        begun = torch.tensor([len(request.prefix_ids) for request in requests], dtype=torch.long)
-        return torch.where(begun < limits, limits, begun + _BEHIND_PREFIX)
+        limits = []
+        for source, request, phrases in zip(sources, requests, required, strict=True):
+            said = [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
+            limit, begun = search.length_limit(len(source) + 1) + 2 * len(said), len(request.prefix_ids)
+            limits.append(limit if begun < limit else begun + _BEHIND_PREFIX)
+        return limits
 
     def _ban_said(self, request: Request, result: Result, phrases: list[list[int]]) -> bool:
         """Whether a forbidden phrase was said after all, in other pieces; these are added to `phrases`."""
@@ -201,6 +219,13 @@ class Decoding:
                     phrases.append(pieces)
                     banned = True
         return banned
+
+
+def _everywhere(words: Words, size: int) -> Tensor:
+    """(B, V) bool: which tokens each sentence may be said with."""
+    own = torch.zeros(len(words.own), size, dtype=torch.bool)
+    own[:, torch.from_numpy(words.ids)] = torch.from_numpy(words.own)
+    return own
 
 
 def _padded(sources: Sequence[list[int]]) -> tuple[Tensor, Tensor]:

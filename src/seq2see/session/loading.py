@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seq2see.engines import EngineChoice, Engines
+from seq2see.engines import EngineChoice, Engines, make_shortlist
 from seq2see.errors import RunError, printable
 from seq2see.runs.folder import VOICE, load_run, read_run_config
 from seq2see.session.translator import Translator, run_paths
@@ -20,6 +20,7 @@ def load(
     *,
     engine: EngineChoice = "auto",
     make_graphs: bool = False,
+    shortlist: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> Translator:
     """A run folder as a translator; several folders as one ensemble. Every file is checked, nothing is executed.
@@ -28,6 +29,8 @@ def load(
                   eight bits; ctranslate2 and ctranslate2-int8, for Transformers; auto, the fastest that says what torch
                   says. Attention and explanations are of the torch model always.
     make_graphs   auto makes the graphs of ONNX Runtime where the folder has none: some twenty seconds, once
+    shortlist     a sentence is said with the target pieces that its own were ever aligned to, and the commonest:
+                  faster, and nearly the same; made once from the training pairs, a minute or two, kept in the folder
     say           is told what was chosen, and what is being made; else standard error is
     """
     paths = run_paths(run)
@@ -35,8 +38,9 @@ def load(
         if _family(path) == VOICE:
             raise RunError(f"{path}: is a voice; seq2see.load_voice loads it")
     with restored_torch():  # a model is made of random numbers before it gets its weights
-        runs = [load_run(path) for path in paths]
-        return Translator(runs, Engines(runs, engine, say or _print, make_graphs=make_graphs))
+        runs, tell = [load_run(path) for path in paths], say or _print
+        words = make_shortlist(runs[0], tell) if shortlist else None
+        return Translator(runs, Engines(runs, engine, tell, make_graphs=make_graphs, shortlist=words))
 
 
 def load_voice(run: str | Path) -> "Voice":

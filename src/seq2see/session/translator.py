@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DEFAULT = SearchConfig(beam=5, length_penalty="gnmt")
 WINDOW = 2048  # texts that are sorted by length together
+_FORCED = 32  # translations whose maps are read together
 _PHRASES = 1 << 16  # of glossaries, whose pieces are kept
 _SURROGATE = re.compile("[\ud800-\udfff]")
 Value = TypeVar("Value")
@@ -138,6 +139,7 @@ class Translator:
         required: Sequence[str] | Mapping[str, str] = ...,
         forbidden: Sequence[str] = ...,
         record: bool = ...,
+        maps: bool = ...,
     ) -> Translation: ...
 
     @overload
@@ -152,6 +154,7 @@ class Translator:
         required: Sequence[str] | Mapping[str, str] = ...,
         forbidden: Sequence[str] = ...,
         record: bool = ...,
+        maps: bool = ...,
     ) -> list[Translation]: ...
 
     def translate(
@@ -165,6 +168,7 @@ class Translator:
         required: Sequence[str] | Mapping[str, str] = (),
         forbidden: Sequence[str] = (),
         record: bool = False,
+        maps: bool = False,
     ) -> Translation | list[Translation]:
         """A string in, a Translation out; a list in, a list out.
 
@@ -174,12 +178,13 @@ class Translator:
                       required={"막걸리": "makgeolli"}: the second where the text holds the first, as in a glossary;
                       see `Translation.unknown_terms` for phrases that the vocabulary lacks
         record        keep every candidate of the search as well
+        maps          read the attention of every best translation at once, batch by batch; else when it is touched
         """
         config = chosen(search, beam, nbest)
         texts = [text] if isinstance(text, str) else list(text)
         glossary = make_glossary(required, forbidden, prefix)
         requests = [glossary.request(source, number) for number, source in enumerate(texts)]
-        translations = list(self.translate_all(requests, config, record=record))
+        translations = list(self.translate_all(requests, config, record=record, maps=maps))
         return translations[0] if isinstance(text, str) else translations
 
     def translate_all(
@@ -189,12 +194,14 @@ class Translator:
         *,
         record: bool = False,
         agree: bool = False,
+        maps: bool = False,
         window: int = WINDOW,
         cancelled: Callable[[], bool] | None = None,
     ) -> Iterator[Translation]:
         """One Translation for each text, in order; memory holds one window of them, however many there are.
 
         agree       of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        maps        read the attention of every best translation at once, batch by batch; else when it is touched
         cancelled   asked once a step of the search; `search.Cancelled` is raised when it says so
         """
         decoding = self._decoding(search, record=record, cancelled=cancelled)
@@ -202,7 +209,7 @@ class Translator:
             text if isinstance(text, Request) else Request(text, number=number) for number, text in enumerate(texts)
         )
         while requests := list(islice(numbered, window)):
-            yield from in_order(self._window(requests, decoding, agree=agree))
+            yield from in_order(self._window(requests, decoding, agree=agree, maps=maps))
 
     def translate_unordered(
         self,
@@ -321,16 +328,25 @@ class Translator:
     ) -> Decoding:
         config = search or DEFAULT
         engines = self.engines.of(config, record=record)
-        return Decoding(self.runs, engines, self._phrase_ids, config, record, cancelled, need_scores)
+        return Decoding(
+            self.runs,
+            engines,
+            self._phrase_ids,
+            config,
+            record,
+            cancelled,
+            need_scores,
+            self.engines.shortlist,
+        )
 
     def _window(
-        self, requests: Sequence[Request], decoding: Decoding, *, agree: bool
+        self, requests: Sequence[Request], decoding: Decoding, *, agree: bool, maps: bool = False
     ) -> Iterator[tuple[int, Translation]]:
         """Requests -> parts -> batches of like length -> parts -> requests again, as soon as all of one are there."""
         tasks = make_tasks(requests, self.runs, self.clean, self._phrase_ids)
         parts: list[dict[int, Translation]] = [{} for _ in requests]  # number of the task -> what became of it
         lacking = Counter(task.place for task in tasks)
-        for number, part in self._translated(tasks, decoding):
+        for number, part in self._translated(tasks, decoding, maps=maps):
             task = tasks[number]
             place = task.place
             parts[place][number] = self._asked_again(task, part, decoding) if part.unknown_terms else part
@@ -341,7 +357,9 @@ class Translator:
                 whole = done[0] if len(done) == 1 else join(requests[place].text, done)
                 yield place, consensus(whole) if agree else whole
 
-    def _translated(self, tasks: Sequence[DecodingTask], decoding: Decoding) -> Iterator[tuple[int, Translation]]:
+    def _translated(
+        self, tasks: Sequence[DecodingTask], decoding: Decoding, *, maps: bool = False
+    ) -> Iterator[tuple[int, Translation]]:
         """(number of the task, its translation) as each batch is finished."""
         for number, task in enumerate(tasks):
             if not task.part.text:
@@ -352,8 +370,21 @@ class Translator:
             results = decoding.decode(
                 [tasks[number].request for number in numbers], [tasks[number].source for number in numbers]
             )
-            for number, result in zip(numbers, results, strict=True):
-                yield number, self._translation(tasks[number], result)
+            made = [self._translation(tasks[number], result) for number, result in zip(numbers, results, strict=True)]
+            yield from zip(numbers, self._with_maps(made) if maps else made, strict=True)
+
+    @torch.no_grad()
+    def _with_maps(self, translations: Sequence[Translation]) -> Iterator[Translation]:
+        """The same, each with its maps, from forced passes over several at once."""
+        for first in range(0, len(translations), _FORCED):
+            some = translations[first : first + _FORCED]
+            pairs = [(self.read_source(made.source), self._target.read(made.token_ids)) for made in some]
+            batch = Batch.of([[*source.ids, EOS] for source, _ in pairs], [target.ids for _, target in pairs])
+            looks = self.model.look(batch)
+            for row, (made, (source, target)) in enumerate(zip(some, pairs, strict=True)):
+                whole = attention_maps(looks, source, target, row=row)
+                best = replace(made.nbest[0], compute_maps=partial(_given, whole))
+                yield replace(made, compute_maps=best.compute_maps, nbest=(best, *made.nbest[1:]))
 
     def _asked_again(self, task: DecodingTask, made: Translation, decoding: Decoding) -> Translation:
         """Where nothing was said for an unknown term: with an `<unk>` for it, if that gives the term a place."""
@@ -442,6 +473,10 @@ class Translator:
         if not all(math.isfinite(score) for score in scores):
             raise NumericError(f"{self.path}: the model gives no finite number for this pair")
         return Scored(sum(scores), scores)
+
+
+def _given(maps: Maps) -> Maps:
+    return maps
 
 
 def in_order(finished: Iterable[tuple[int, Value]]) -> Iterator[Value]:

@@ -43,6 +43,7 @@ class Job:
     workers: int | None
     resume: bool
     engine: EngineChoice = "auto"
+    shortlist: bool = False
     encoding: str | None = None
 
     def settings(self) -> dict[str, object]:
@@ -50,6 +51,7 @@ class Job:
         return {
             "run": [run_digest(run) for run in self.runs],
             "engine": self.engine,
+            **({"shortlist": True} if self.shortlist else {}),
             "format": self.form,
             "json": self.as_json,
             "mbr": self.agree,
@@ -72,7 +74,7 @@ def run_job(job: Job) -> None:
     _check_files(job)
     torch.set_num_threads(1)
     large = job.file is not None and job.file.is_file() and job.file.stat().st_size >= _WORTH_GRAPHS
-    translator = load(job.runs, engine=job.engine, make_graphs=large)
+    translator = load(job.runs, engine=job.engine, make_graphs=large, shortlist=job.shortlist)
     job = replace(job, engine=translator.engine_of(job.search))  # the same in every process, and when it is resumed
     if job.form == "text":
         from seq2see.cli.translate.lines import translate_lines

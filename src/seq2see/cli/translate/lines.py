@@ -68,6 +68,7 @@ def _translations(
         job.search,
         workers=workers,
         engine=translator.engine_of(job.search),
+        shortlist=job.shortlist,
         agree=job.agree,
         need_scores=job.as_json,
     ):
