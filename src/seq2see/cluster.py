@@ -1,14 +1,18 @@
 """Ray: one started here, or a cluster that is there already (the extra `scale`)."""
 
 import os
+import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from seq2see.errors import ConfigError, MissingExtraError
 
 LOCAL = "local"
+_SECONDS = 10.0  # that a machine may take to answer
 
 
 @contextmanager
@@ -25,14 +29,30 @@ def connected(address: str, at_once: int | None) -> Iterator[Any]:
     if address == LOCAL:
         options |= {"address": LOCAL, "num_cpus": at_once, "include_dashboard": False}
     else:
+        _check_listening(address)
         options |= {"address": address}
     environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[1])}
+    terminated = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(runtime_env={"env_vars": environment}, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ConfigError(f"--ray {address}: cannot be reached ({reason[:200]})") from None
+    if terminated is not None and current_thread() is main_thread():
+        signal.signal(signal.SIGTERM, terminated)  # Ray's own ends the process at once, with a trace
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _check_listening(address: str) -> None:
+    """Ray itself would call a machine that does not answer for many minutes, a line every few seconds."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return  # auto, or what Ray knows by another name
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "no answer"
+        raise ConfigError(f"--ray {address}: cannot be reached ({reason})") from None

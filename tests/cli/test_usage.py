@@ -280,8 +280,12 @@ def test_what_several_processes_give_is_said() -> None:
     from seq2see.cli.doctor import scale_lines
 
     findings = {"cores": 4, "processes": 4, "update_seconds": {"1": 1.0, "4": 0.5}, "all_reduce_mb_per_second": 400.0}
-    assert scale_lines(findings | {"speed_up": 2.0})[-1].startswith("2.00 times as fast: `seq2see train` takes 4 pro")
-    assert "one process is as good" in scale_lines(findings | {"speed_up": 1.1})[-1]
+    *_, verdict, ray = scale_lines(findings | {"speed_up": 2.0, "ray": "2.60.0"})
+    assert verdict.startswith("2.00 times as fast: `seq2see train` takes 4 pro")
+    assert ray.startswith("Ray 2.60.0: translate --ray")
+    *_, verdict, ray = scale_lines(findings | {"speed_up": 1.1, "ray": None})
+    assert "one process is as good" in verdict
+    assert ray == "no Ray: pip install 'seq2see[scale]'"
 
 
 @pytest.mark.slow

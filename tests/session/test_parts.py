@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from folders import SOURCES, make_run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seq2see import cluster
 from seq2see.atomic import Lock
 from seq2see.cli import main
 from seq2see.errors import ConfigError, DataError, MissingExtraError, RunError
@@ -421,6 +423,16 @@ def test_without_ray_the_extra_is_named(run: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"--ray needs the extra 'scale'"):
         translated(run, tmp_path / "out", write(tmp_path / "a.ko", texts(3)))
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_a_cluster_that_does_not_answer_is_one_line(scheme: str) -> None:
+    """Ray itself would go on calling it for minutes."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"{scheme}127.0.0.1:{closed.getsockname()[1]}"
+        with pytest.raises(ConfigError, match=f"--ray {address}: cannot be reached"), cluster.connected(address, None):
+            pass
 
 
 def test_parquet_without_its_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,8 @@ def test_a_process_that_is_killed_is_started_again_and_changes_nothing(together:
 
 
 def test_of_a_divided_state_nothing_is_lost(together: Path, tmp_path: Path) -> None:
-    """A process is killed and takes its part with it: all begin again at the checkpoint, and the bytes are the same.
+    """A process is killed and takes its part with it: all begin again at the checkpoint, and the bytes are the same; so
+    they are where all of them are lost.
 
     They are also those of an undivided state but for the last bits of the norm that gradients are cut to.
     """
@@ -126,6 +127,16 @@ def test_of_a_divided_state_nothing_is_lost(together: Path, tmp_path: Path) -> N
     reporter = Watching(5, lambda: kills.pop()() if kills else None)  # update 5 is made twice
     assert again(tmp_path / "killed", reporter, shard=True) == undisturbed
     assert any("going on from update 3" in line for line in reporter.lines)
+
+    class KilledError(Exception): ...
+
+    def kill() -> None:
+        raise KilledError
+
+    with pytest.raises(KilledError):
+        again(tmp_path / "resumed", Watching(5, kill), shard=True)
+    train_run(folder.training_config(tmp_path / "resumed"), tmp_path / "resumed", SilentReporter(), resume=True)
+    assert digest(tmp_path / "resumed" / "model.safetensors") == undisturbed
     divided, whole = load_file(tmp_path / "run" / "model.safetensors"), load_file(together / "model.safetensors")
     for name, value in whole.items():
         if not name.endswith("key_projection.bias"):  # its gradient is zero but for rounding, which AdamW makes large
@@ -193,7 +204,7 @@ def test_ten_stops_at_random_moments_are_noticed_in_time(
     assert max(late) <= patience + 5
 
 
-@pytest.mark.parametrize("server_is_first", [False, True])
+@pytest.mark.parametrize("server_is_first", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_first_process_that_stops_ends_the_others_under_torchrun(tmp_path: Path, server_is_first: bool) -> None:
     """They wait for its word as long as it takes, so that it has to give signs of life. Where it holds the store that
     the signs are in as well, that is silent too."""

@@ -80,6 +80,7 @@ def measure_scale(steps: int = 16) -> dict[str, Any]:
         "update_seconds": {str(count): value for count, value in seconds.items()},
         "speed_up": seconds[1] / seconds[processes],
         "all_reduce_mb_per_second": 4e-6 * _REDUCED / reduce,
+        "ray": _version("ray"),
     }
 
 
@@ -118,7 +119,9 @@ def scale_lines(findings: dict[str, Any]) -> list[str]:
     ]
     for count, seconds in findings["update_seconds"].items():
         rows.append(f"  {count} process{'es' if count != '1' else '  '}   {seconds:.3f} s an update")
-    return [*rows, f"{speed_up:.2f} times as fast: {verdict}"]
+    ray = findings["ray"]
+    further = f"Ray {ray}: translate --ray and study --ray" if ray else "no Ray: pip install 'seq2see[scale]'"
+    return [*rows, f"{speed_up:.2f} times as fast: {verdict}", further]
 
 
 def examine() -> dict[str, Any]:

@@ -160,6 +160,7 @@ def translate(
             run=(run, *map(Path, also or ())),
             search=config,
             engine=_engine(engine),
+            shortlist=shortlist,
             agree=bool(mbr),
             as_json=as_json,
             prefix=prefix,

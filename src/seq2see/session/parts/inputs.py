@@ -21,7 +21,7 @@ from seq2see.formats import format_of
 from seq2see.formats.jsonl import proves_utf_8
 from seq2see.formats.reading.encodings import REPLACING, UTF_8
 from seq2see.formats.reading.lines import LONGEST_LINE, as_utf_8, buffered, too_long
-from seq2see.formats.reading.unpacking import CHUNK, is_packed, open_bytes, unpacked
+from seq2see.formats.reading.unpacking import CHUNK, check_file, is_packed, open_bytes, unpacked
 
 Form = Literal["text", "jsonl", "parquet"]
 _MOST_BYTES = 1 << 20  # of a range, unless a single line is longer
@@ -83,7 +83,10 @@ class InputFile:
                 yield buffered(as_utf_8(lambda: raw.read1(CHUNK), self.encoding, self.path))
 
     def _opened(self) -> io.RawIOBase:
-        return _Remote(self.source) if self.is_remote else self.path.open("rb", buffering=0)
+        if self.is_remote:
+            return _Remote(self.source)
+        check_file(self.path)
+        return self.path.open("rb", buffering=0)
 
     # ----- Parquet
 
@@ -96,7 +99,7 @@ class InputFile:
         except ImportError:
             raise MissingExtraError(f"{self.source}: a Parquet file", "scale") from None
         with ExitStack() as stack:
-            opened = stack.enter_context(_Remote(self.source) if self.is_remote else self.path.open("rb"))
+            opened = stack.enter_context(self._opened())
             try:
                 table = stack.enter_context(ParquetFile(opened))
             except pyarrow.ArrowException as error:

@@ -61,6 +61,7 @@ def translate_files(
     workers: int | None = None,
     search: SearchConfig | None = None,
     engine: EngineChoice = "auto",
+    shortlist: bool = False,
     agree: bool = False,
     as_json: bool = False,
     prefix: str = "",
@@ -95,9 +96,9 @@ def translate_files(
     if engine == "auto" and saved is not None and saved.get("engine") in ENGINES:
         engine = saved["engine"]  # what was chosen when it was begun
     large = sum(part.size for cut in cuts for part in cut) >= _WORTH_GRAPHS
-    translator = load(runs, engine=engine, make_graphs=large, say=say)  # complains about a damaged run, here and once
+    translator = load(runs, engine=engine, make_graphs=large, shortlist=shortlist, say=say)  # complains here, and once
     translator.engines.of(search)  # what is made is made once
-    work = Work(runs, search, translator.engine_of(search), agree, as_json, prefix, existing)
+    work = Work(runs, search, translator.engine_of(search), agree, as_json, prefix, existing, shortlist)
     del translator
     try:
         folder.begin(_settings(work, fields, encoding), files, cuts)
@@ -130,6 +131,7 @@ def _settings(work: Work, fields: tuple[str, str], encoding: str | None) -> dict
         "mbr": work.agree,
         "prefix": work.prefix,
         "existing": work.existing,
+        **({"shortlist": True} if work.shortlist else {}),
         "fields": list(fields),
         "encoding": encoding,
         **work.search.model_dump(mode="json"),

@@ -47,6 +47,7 @@ class Work:
     as_json: bool
     prefix: str
     existing: Existing
+    shortlist: bool = False
 
 
 class Made(NamedTuple):
@@ -77,7 +78,8 @@ class PartTranslator:
     def __init__(self, work: Work) -> None:
         torch.set_num_threads(1)
         self.work = work
-        self._translator = load(work.runs, engine=work.engine, say=lambda _: None)  # the first process has told it
+        # The first process has told what is used, and has made it.
+        self._translator = load(work.runs, engine=work.engine, shortlist=work.shortlist, say=lambda _: None)
         self._constraints = Glossary(prefix=work.prefix)
         self._reader = RangeReader()
         self._failed = self._of = 0
