@@ -139,6 +139,7 @@ class OnnxChooser:
         self.arrays = [x.contiguous().numpy() for x in sources]  # OrtValues read them where they lie
         self.memory = dict(zip(self.memory_names, map(_value, self.arrays), strict=True))
         self.state = [_value(x.contiguous().numpy()) for x in states]
+        self.binding: Any = None
         self.order: Ints | None = None
         self.counts: dict[int, Any] = {}
         self.ids: Ints | None = None  # (n,) the tokens that the graph knows by their places
@@ -154,16 +155,23 @@ class OnnxChooser:
         if count not in self.counts:
             most = count + len(_BANNED) if self.ids is None else min(count, len(self.ids))
             self.counts[count] = _value(np.array([most]))
-        feed = {
-            **self.listed,
-            **self.memory,
+        changed = {
             **dict(zip(self.state_names, self.state, strict=True)),
             self.tokens: _value(tokens),
             _COUNT: self.counts[count],
             _ORDER: _value(np.arange(len(tokens)) if self.order is None else self.order),
         }
+        if self.binding is None:  # what does not change from step to step is bound once
+            self.binding = self.session.io_binding()
+            changed |= self.listed | self.memory
+        for name, value in changed.items():
+            self.binding.bind_ortvalue_input(name, value)
+        self.binding.clear_binding_outputs()
+        for name in self.outputs:
+            self.binding.bind_output(name, "cpu")
+        self.session.run_with_iobinding(self.binding)
         self.order = None
-        values, ids, *self.state = self.session.run_with_ort_values(self.outputs, feed)
+        values, ids, *self.state = self.binding.get_outputs()
         if self.ids is not None:
             return values.numpy(), self.ids[ids.numpy()]
         return _allowed(values.numpy(), ids.numpy(), count)
@@ -181,6 +189,7 @@ class OnnxChooser:
         if self.ids is not None:
             self.own = self.own[rows]
             self.listed[_OWN] = _value(self.own)
+        self.binding = None
         self.move(rows)
 
 
