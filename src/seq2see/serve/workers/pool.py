@@ -175,10 +175,19 @@ class Pool:
     def _admit(self, lane: Lane) -> None:
         if not self._has_started:  # one that is about to stop has taken this request, and answers it
             raise Starting("the models are being loaded; try again in some seconds")
-        wait = self.estimated_wait(lane)
-        if wait > LONGEST_WAIT or self.calls >= MOST_CALLS:
-            self.figures.refused += 1
-            raise Overloaded(f"Slowdown: {self.calls} requests are waiting", max(1.0, wait - LONGEST_WAIT / 2))
+        self.check_room()
+        if (wait := self.estimated_wait(lane)) > LONGEST_WAIT:
+            raise self._overloaded(wait - LONGEST_WAIT / 2)
+
+    def check_room(self) -> None:
+        """Raises if nothing more is taken. Asked before a request is read: under overload most of the time of the HTTP
+        process goes into refusals."""
+        if self.calls >= MOST_CALLS:
+            raise self._overloaded(1.0)
+
+    def _overloaded(self, seconds: float) -> Overloaded:
+        self.figures.refused += 1
+        return Overloaded(f"Slowdown: {self.calls} requests are waiting", max(1.0, seconds))
 
     async def _all(self, waiting: Sequence[Waiting], lane: Lane, seconds: float) -> list[dict[str, Any]]:
         self._admit(lane)
