@@ -4,8 +4,10 @@
     python bench/serve.py runs/demo/rnnsearch --overload 600    three times too much for ten minutes
     python bench/serve.py runs/demo/rnnsearch --rows start single --engine int8
 
-No text is asked twice, so the cache answers nothing. Times are of the wall clock: other programs on the machine are in
-them, and the load is printed for that reason.
+The load comes from `wrk` (Debian's package), which costs next to nothing beside a server on the same cores; what is
+timed under overload are a few requests a second from here. No text is asked again while its answer could still be in
+the cache. Times are of the wall clock: other programs on the machine are in them, and the load is printed for that
+reason.
 """
 
 import argparse
@@ -15,7 +17,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,9 +29,13 @@ from statistics import median
 import psutil
 
 from seq2see.corpora import examples
+from seq2see.serve.workers.pool import MOST_CALLS
 
 ROWS = ("start", "single", "clients", "overload", "stop")
+SCRIPT = Path(__file__).with_name("serve.lua")
 CLIENTS = 32
+OVERLOAD_CLIENTS = MOST_CALLS + 256
+PROBES = 8  # clients of which each answer is timed
 MOST_SECONDS = 900  # of one row
 
 
@@ -87,10 +95,12 @@ class Server:
     port: int
     seconds: float  # from the command to /ready
 
-    def memory(self) -> float:
-        """MB of all its processes."""
+    def memories(self) -> list[float]:
+        """MB of the HTTP process and of each worker."""
         parent = psutil.Process(self.process.pid)
-        return sum(child.memory_info().rss for child in (parent, *parent.children())) / 2**20
+        workers = [child for child in parent.children() if "spawn_main" in " ".join(child.cmdline())]
+        processes = (parent, *sorted(workers, key=lambda child: child.pid))
+        return [process.memory_info().rss / 2**20 for process in processes]
 
     def cpu(self) -> float:
         """Seconds of a core that the HTTP process has used, without the model processes."""
@@ -161,7 +171,7 @@ async def measure_start(options: argparse.Namespace, texts: Iterator[str]) -> No
         pass  # makes the graphs of an engine, once
     async with serving(options.run, options.engine, options.workers) as server:
         say("start to /ready", f"{server.seconds:.1f} s")
-        say("memory of all processes when ready", f"{server.memory():.0f} MB")
+        say("memory of all processes when ready", f"{sum(server.memories()):.0f} MB")
 
 
 async def measure_single(options: argparse.Namespace, texts: Iterator[str]) -> None:
@@ -206,33 +216,64 @@ def in_python(options: argparse.Namespace, texts: list[str]) -> list[float]:
 
 
 async def measure_clients(options: argparse.Namespace, texts: Iterator[str]) -> None:
-    """Single sentences: one client, then many, then the same number of sentences by `seq2see translate`."""
-    count = 4 * options.count
-    async with serving(options.run, options.engine, options.workers) as server:
-        one = await rate_of(server, [next(texts) for _ in range(options.count)], 1)
-        sentences = [next(texts) for _ in range(count)]
-        cpu = server.cpu()
-        many = await rate_of(server, sentences, CLIENTS)
-        cpu = (server.cpu() - cpu) / len(sentences)
-    file = await asyncio.to_thread(file_rate, options, sentences)
+    """Single sentences: one client, then many, then a file of such sentences by `seq2see translate`."""
+    with tempfile.TemporaryDirectory() as folder:
+        bodies = write_bodies(Path(folder))
+        async with serving(options.run, options.engine, options.workers) as server:
+            one = await wrk(server, bodies, 1, options.seconds)
+        rates = {}
+        for clients in (CLIENTS, 4 * CLIENTS):
+            async with serving(options.run, options.engine, options.workers) as server:
+                before = server.cpu()
+                rates[clients] = await wrk(server, bodies, clients, options.seconds)
+                cpu = (server.cpu() - before) / rates[clients] / options.seconds
+    many = rates[CLIENTS]
+    file = await asyncio.to_thread(file_rate, options, [next(texts) for _ in range(int(10 * many))])
     say("one client", f"{one:.0f} sentences/s")
     say(f"{CLIENTS} clients, {options.workers} workers", f"{many:.0f} sentences/s, {many / one:.1f} x one by one")
-    say("CPU of the HTTP process", f"{1000 * cpu:.1f} ms a sentence")
-    say("translate_bulk in as many processes", f"{file:.0f} sentences/s; the server reaches {100 * many / file:.0f} %")
+    say("translate_bulk in as many processes", f"{file:.0f} sentences/s")
+    for clients, rate in rates.items():
+        say(f"of that, {clients} clients reach", f"{100 * rate / file:.0f} %")
+    say("CPU of the HTTP process", f"{1000 * cpu:.2f} ms a sentence")
 
 
-async def rate_of(server: Server, sentences: list[str], clients: int) -> float:
-    remaining, start = iter(sentences), time.monotonic()
+def write_bodies(folder: Path) -> Path:
+    """A request a line, far more of them than the cache holds answers."""
+    path = folder / "bodies.jsonl"
+    path.write_bytes(b"".join(body_of(text) + b"\n" for text in sentences()))
+    return path
 
-    async def client() -> None:
-        connection = Connection(server.port)
-        for text in remaining:
-            while (await connection.ask("/translate", body_of(text)))[0] == 429:
-                await asyncio.sleep(0.2)
-        connection.close()
 
-    await asyncio.gather(*(client() for _ in range(clients)))
-    return len(sentences) / (time.monotonic() - start)
+@asynccontextmanager
+async def loading(
+    server: Server, bodies: Path, clients: int, seconds: float, wait: int = 0
+) -> AsyncIterator["asyncio.subprocess.Process"]:
+    """wrk at work. wait: milliseconds between two requests of a client, on average."""
+    command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds:.0f}s", "--timeout", "30s", "-s", str(SCRIPT)]
+    command += [f"http://127.0.0.1:{server.port}", "--", str(bodies)]
+    pipe, environment = asyncio.subprocess.PIPE, os.environ | {"WAIT": str(wait)}
+    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, env=environment)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def statuses_of(process: "asyncio.subprocess.Process") -> tuple[Counter[str], float]:
+    """How many answers had which status, "broken" for connections; and the seconds."""
+    output, _ = await process.communicate()
+    told = json.loads(output.decode().strip().splitlines()[-1])
+    return Counter(told["statuses"]) + Counter(broken=told["broken"]), told["seconds"]
+
+
+async def wrk(server: Server, bodies: Path, clients: int, seconds: float) -> float:
+    """Translations a second."""
+    async with loading(server, bodies, clients, seconds) as process:
+        statuses, took = await statuses_of(process)
+    assert set(statuses) <= {"200"}, statuses
+    return statuses["200"] / took
 
 
 def file_rate(options: argparse.Namespace, sentences: list[str]) -> float:
@@ -255,51 +296,60 @@ def file_rate(options: argparse.Namespace, sentences: list[str]) -> float:
 
 
 async def measure_overload(options: argparse.Namespace, texts: Iterator[str]) -> None:
-    """Three times what it can do, for some seconds, each request by a connection of its own pool."""
-    async with serving(options.run, options.engine, options.workers) as server:
-        capacity = await rate_of(server, [next(texts) for _ in range(2 * options.count)], CLIENTS)
-        before, answers, health = server.memory(), Answers(), []
-        idle: list[Connection] = []
-        tasks: set[asyncio.Task[None]] = set()
-        start = time.monotonic()
-
-        async def ask(text: str) -> None:
-            connection = idle.pop() if idle else Connection(server.port)
-            began = time.monotonic()
-            try:
-                status, _ = await connection.ask("/translate", body_of(text))
-            except (OSError, asyncio.IncompleteReadError):
-                status = 0
-            answers.add(status, time.monotonic() - began)
-            idle.append(connection)
-
-        async def watch() -> None:
-            connection = Connection(server.port)
-            while time.monotonic() - start < options.overload:
-                began = time.monotonic()
-                await connection.ask("/health")
-                health.append(time.monotonic() - began)
-                await asyncio.sleep(0.1)
-            connection.close()
-
-        watching = asyncio.create_task(watch())
-        sent = 0
-        while (passed := time.monotonic() - start) < options.overload:
-            while sent < 3 * capacity * passed:
-                sent += 1
-                task = asyncio.create_task(ask(next(texts)))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
-            await asyncio.sleep(0.01)
-        await asyncio.gather(watching, *tasks)
-        growth = server.memory() - before
-        for connection in idle:
-            connection.close()
-    say("capacity", f"{capacity:.0f} sentences/s; asked for {3 * capacity:.0f} a second, {options.overload:.0f} s long")
+    """Three times what it can do. wrk's clients wait for their answers: so many of them are there that those which are
+    refused ask that often. Beside them: some sentences a second of which each is timed, and /health ten times."""
+    with tempfile.TemporaryDirectory() as folder:
+        bodies = write_bodies(Path(folder))
+        async with serving(options.run, options.engine, options.workers) as server:
+            capacity = await wrk(server, bodies, 4 * CLIENTS, options.seconds)
+            wait = int(1000 * (OVERLOAD_CLIENTS - MOST_CALLS) / (3 * capacity))
+            answers, health = Answers(), []
+            before = server.memories()
+            async with loading(server, bodies, OVERLOAD_CLIENTS, options.overload, wait) as process:
+                until = time.monotonic() + options.overload - 1
+                probes = [probe(server, texts, answers, until) for _ in range(PROBES)]
+                await asyncio.gather(probe_health(server, health, until), *probes)
+                statuses, took = await statuses_of(process)
+            after, cache = server.memories(), await gauge(server, "seq2see_cache_bytes")
+    asked = sum(statuses.values())
+    say("capacity", f"{capacity:.0f} sentences/s; asked for {asked / took:.0f} a second, {took:.0f} s long")
+    say("    answers to wrk", ", ".join(f"{count} of {status}" for status, count in sorted(statuses.items())))
     for status, times in sorted(answers.times.items()):
-        say(f"    {status}", f"{len(times)} answers, {ms(times)}")
-    say("/health meanwhile", ms(health))
-    say("memory of all processes", f"{growth:+.0f} MB after {sent} requests (the cache may take 32)")
+        say(f"    {status}, those that were timed", f"{len(times)} answers, {ms(times)}")
+    say("/health meanwhile", f"{len(health)} answers, {ms(health)}")
+    grown = ", ".join(f"{now - then:+.0f}" for then, now in zip(before, after, strict=True))
+    say("growth, HTTP process and each worker, in MB", f"{grown}; of it cache {cache / 2**20:.0f}")
+
+
+async def probe(server: Server, texts: Iterator[str], answers: Answers, until: float) -> None:
+    connection = Connection(server.port)
+    while time.monotonic() < until:
+        began = time.monotonic()
+        try:
+            status, _ = await connection.ask("/translate", body_of(next(texts)))
+        except (OSError, asyncio.IncompleteReadError):
+            status = 0
+        answers.add(status, time.monotonic() - began)
+        await asyncio.sleep(0.5)
+    connection.close()
+
+
+async def probe_health(server: Server, health: list[float], until: float) -> None:
+    connection = Connection(server.port)
+    while time.monotonic() < until:
+        began = time.monotonic()
+        await connection.ask("/health")
+        health.append(time.monotonic() - began)
+        await asyncio.sleep(0.1)
+    connection.close()
+
+
+async def gauge(server: Server, name: str) -> float:
+    """A figure of /metrics."""
+    connection = Connection(server.port)
+    _, text = await connection.ask("/metrics")
+    connection.close()
+    return float(next(line.split()[1] for line in text.decode().splitlines() if line.startswith(f"{name} ")))
 
 
 async def measure_stop(options: argparse.Namespace, texts: Iterator[str]) -> None:
@@ -342,7 +392,11 @@ async def measure_stop(options: argparse.Namespace, texts: Iterator[str]) -> Non
 
 def sentences() -> Iterator[str]:
     """No two alike."""
-    return (example.source for example in examples("phrases-basic", "train", limit=60_000))
+    seen: set[str] = set()
+    for example in examples("phrases-basic", "train", limit=60_000):
+        if example.source not in seen:
+            seen.add(example.source)
+            yield example.source
 
 
 def main() -> None:
@@ -352,6 +406,7 @@ def main() -> None:
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--count", type=int, default=200, help="sentences of one measurement")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement with wrk")
     parser.add_argument("--overload", type=float, default=10.0, help="seconds")
     parser.add_argument("--stops", type=int, default=3)
     options = parser.parse_args()

@@ -25,7 +25,7 @@ from typing import Any
 
 import psutil
 
-from serve import CLIENTS, Connection, Server, body_of, ms, say, sentences, serving
+from serve import CLIENTS, Connection, Server, body_of, gauge, ms, say, sentences, serving
 
 ROWS = ("requests", "kill", "sockets", "maps", "words", "training", "page")
 TWELVE = "우리는 어제 서울에 갔습니다 ."
@@ -48,26 +48,13 @@ async def measure_requests(options: argparse.Namespace, texts: Iterator[str]) ->
     async with serving(options.run, options.engine, options.workers) as server:
         known: list[str] = []
         await mixed(server, texts, known, options.requests // 4, share=0.4)
-        before = memories(server)
+        before = server.memories()
         statuses = await mixed(server, texts, known, options.requests, share=0.05)
-        after = memories(server)
+        after = server.memories()
         cache = await gauge(server, "seq2see_cache_bytes")
     say(f"{options.requests} requests", ", ".join(f"{count} of {status}" for status, count in statuses.items()))
     grown = [f"{now - then:+.1f}" for then, now in zip(before, after, strict=True)]
     say("growth, HTTP process and each worker, in MB", f"{' '.join(grown)}; the cache holds {cache / 2**20:.0f} MB")
-
-
-def memories(server: Server) -> list[float]:
-    parent = psutil.Process(server.process.pid)
-    children = [child for child in parent.children() if "spawn_main" in " ".join(child.cmdline())]
-    return [process.memory_info().rss / 2**20 for process in (parent, *sorted(children, key=lambda child: child.pid))]
-
-
-async def gauge(server: Server, name: str) -> float:
-    connection = Connection(server.port)
-    _, text = await connection.ask("/metrics")
-    connection.close()
-    return float(next(line.split()[1] for line in text.decode().splitlines() if line.startswith(f"{name} ")))
 
 
 async def mixed(server: Server, texts: Iterator[str], known: list[str], count: int, *, share: float) -> "Counter[int]":

@@ -70,6 +70,19 @@ def translate(models: Models, **fields: Any) -> list[dict[str, Any]]:
 # ----- translations
 
 
+@pytest.mark.parametrize("search", [SearchOptions(), SearchOptions(nbest=3)])
+def test_other_programs_are_told_the_same_texts_and_nothing_else(models: Models, search: SearchOptions) -> None:
+    whole = models.translate("look", [TextJob(text) for text in SOURCES], search)
+    mixed = models.translate("look", [TextJob(text, brief=text != SOURCE) for text in SOURCES], search)
+    for text, full, brief in zip(SOURCES, whole, mixed, strict=True):
+        if text == SOURCE:
+            assert brief.keys() == full.keys()
+            continue
+        assert brief["text"] == full["text"]
+        assert [other["text"] for other in brief.get("nbest", ())] == [other["text"] for other in full.get("nbest", ())]
+        assert brief.keys() == ({"text", "nbest"} if search.nbest else {"text"})
+
+
 @pytest.mark.parametrize("run", ["look", "blind", "layers"])
 def test_a_translation_is_as_dict_with_its_pieces(models: Models, run: str) -> None:
     translator = models.translators[run]

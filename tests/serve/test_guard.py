@@ -17,6 +17,7 @@ from seq2see.serve.http import guard
 from seq2see.serve.http.guard import HEADERS, Hosts
 from seq2see.serve.http.keys import ApiKeys
 from seq2see.serve.http.pages import MEDIA_TYPES
+from seq2see.serve.workers.pool import MOST_CALLS
 
 SECRET = ApiKeys({"weblate": hashlib.sha256(b"secret").hexdigest()})
 ASKED = {"q": "a", "source": "en", "target": "es"}
@@ -246,6 +247,23 @@ def test_limits_and_forwarded_addresses() -> None:
         other = live.client.post("/translate", json=ASKED, headers={"X-Forwarded-For": "6.6.6.6, 10.0.0.7"})
         assert other.status_code == 200
         assert live.client.get("/health").status_code == 200
+
+
+def test_where_too_many_wait_a_request_is_refused_before_it_is_read() -> None:
+    with live_server() as live:
+        for body in (b'{"q": ', b'{"q": "' + b"x" * 500_000):  # neither is JSON
+            live.pool.calls = MOST_CALLS
+            refused = live.client.post("/translate", content=body, headers={"Content-Type": "application/json"})
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            live.pool.calls = 0
+            assert live.translate("a").json() == {"translatedText": "A"}  # on the same connection
+
+
+def test_nobody_names_another_address_where_no_proxy_was_told_of() -> None:
+    with live_server(replace(CONFIG, limit=2)) as live:
+        claims = [{"X-Forwarded-For": f"10.0.0.{number}"} for number in range(3)]
+        statuses = [live.client.post("/translate", json=ASKED, headers=claim).status_code for claim in claims]
+        assert statuses == [200, 200, 429]
 
 
 def test_cors_is_for_those_who_were_named() -> None:

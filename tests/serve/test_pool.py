@@ -1,6 +1,7 @@
 """The queue and the model processes behind it: order, batches, death, deadlines, cancelling."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -190,7 +191,7 @@ def test_a_text_that_kills_two_workers_is_refused_and_the_others_of_its_batch_ar
     assert [first[0]["text"], second[0]["text"]] == ["A", "B"]
     assert type(died) is WorkerDied
     assert died.status == 500
-    assert restarts == 2
+    assert restarts == 3  # with the others, and twice alone
 
 
 def test_a_worker_that_is_killed_while_idle_costs_nobody_anything() -> None:
@@ -205,23 +206,53 @@ def test_a_worker_that_is_killed_while_idle_costs_nobody_anything() -> None:
     assert with_pool(work) == "A"
 
 
-def test_a_worker_that_cannot_be_replaced_for_ever_is_not_replaced_in_a_rush(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "RESTARTS", (2, 60.0))
+def test_workers_that_die_all_the_time_are_replaced_with_pauses_but_before_anybody_s_deadline() -> None:
+    pool = in_thread(_idle_pool())
+    assert [pool._pause() for _ in range(8)] == [0.0] * pools.RESTARTS[0] + [pools.PAUSE] * 3
+    assert pool.figures.restarts == 8
+    pool._restarts.extend([-100.0] * pools.RESTARTS[0])  # long ago
+    assert pool._pause() == 0.0
+    assert 2 * pools.PAUSE < pools.DEADLINE
 
-    async def main() -> list[float]:
-        slept: list[float] = []
-        pool = Pool(broken_host, 1)
-        monkeypatch.setattr(pools.asyncio, "sleep", lambda seconds: _note(slept, seconds))
-        pool._restarts = type(pool._restarts)(maxlen=2)
-        for _ in range(3):
-            await pool._pause()
-        return slept
 
-    async def _note(slept: list[float], seconds: float) -> None:
-        slept.append(seconds)
+async def _idle_pool() -> Pool:
+    return Pool(broken_host, 1)
 
-    (pause,) = in_thread(main())
-    assert 59 < pause <= 60
+
+def test_a_worker_that_is_killed_again_and_again_loses_no_text() -> None:
+    """As often as that no text dies alone twice; a batch that somebody else kills is nobody's fault."""
+
+    async def work(pool: Pool) -> tuple[list[Any], int]:
+        calls = [asyncio.create_task(pool.translate("en-es", jobs(f"sleep 0.05 {n}"), PLAIN)) for n in range(12)]
+        for _ in range(4):
+            slot = pool.slots[0]
+            while not (slot.loaded and slot.batch):
+                await asyncio.sleep(0.01)
+            process = slot.process
+            assert process is not None
+            process.process.kill()
+            while slot.process is process:
+                await asyncio.sleep(0.01)
+        return await asyncio.gather(*calls), pool.figures.restarts
+
+    values, restarts = with_pool(work)
+    assert [value["text"] for (value,) in values] == [f"SLEEP 0.05 {n}" for n in range(12)]
+    assert restarts == 4
+
+
+def test_nothing_is_accepted_while_no_worker_can_be_there_in_time() -> None:
+    async def work(pool: Pool) -> tuple[float, dict[str, str]]:
+        slot = pool.slots[0]
+        slot.loaded, slot.expected = False, time.monotonic() + 3
+        soon = pool.estimated_wait("interactive")
+        slot.expected += 20
+        with pytest.raises(Overloaded) as refused:
+            await pool.translate("en-es", jobs("a"), PLAIN)
+        return soon, refused.value.headers
+
+    soon, headers = with_pool(work)
+    assert 2 < soon < 4
+    assert 10 < int(headers["Retry-After"]) < 24
 
 
 def test_waiting_past_the_deadline_is_504_and_leaves_the_queue() -> None:

@@ -122,12 +122,12 @@ def test_kill_9_of_workers_under_load_loses_no_request() -> None:
         texts = [f"sleep 0.02 {number}" for number in range(100)]
         threads, statuses = ask_in_threads(url, texts)
         killed: list[int] = []
-        while len(killed) < 3 and len(statuses) < 90:
+        while len(killed) < 6 and len(statuses) < 60:  # faster than they start: for a while there is none
             time.sleep(0.05)
-            workers = children(process)  # the oldest, once its predecessor has been replaced: nobody is hit twice
-            if len(workers) == 2 and workers[0].pid not in killed:
-                killed.append(workers[0].pid)
-                workers[0].send_signal(signal.SIGKILL)
+            for worker in children(process)[:1]:
+                if worker.pid not in killed:
+                    killed.append(worker.pid)
+                    worker.send_signal(signal.SIGKILL)
         for thread in threads:
             thread.join()
         assert killed

@@ -48,7 +48,8 @@ def make_app(config: ServerConfig, pool: Pool) -> ASGIApp:
 
 def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
     config, pool, files, lessons = desk.config, desk.pool, Files(desk), Lessons()
-    routes = [*Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes(), *LibreTranslate(desk).routes()]
+    # The first that fits answers, and trying them costs time: what other programs ask all day comes first.
+    dialects = [*LibreTranslate(desk).routes(), *Apertium(desk).routes(), *OpusCat(desk).routes(), *files.routes()]
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,11 +71,10 @@ def make_routes(desk: Desk, metrics: PrometheusMetrics) -> FastAPI:
         openapi_url=f"{API}/openapi.json",
         redirect_slashes=False,  # it would build an address from what the client calls us
         default_response_class=JsonAnswer,
-        routes=[*page_routes(), *_health_routes(pool), Route("/metrics", metrics.show)],
+        routes=[*_health_routes(pool), *dialects, *page_routes(), Route("/metrics", metrics.show)],
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.include_router(api_router(pool, config.runs, config.watch, lessons), prefix=API)
-    app.router.routes.extend(routes)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(Seq2SeeError, _mistaken)
     app.add_exception_handler(HTTPException, _http_error)

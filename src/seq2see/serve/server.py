@@ -92,6 +92,7 @@ def make_server(settings: ServerConfig, pool: Pool) -> DrainingServer:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # uvicorn would believe every program of this machine
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         h11_max_incomplete_event_size=LONGEST_HEAD,

@@ -197,14 +197,16 @@ class Translator:
         maps: bool = False,
         window: int = WINDOW,
         cancelled: Callable[[], bool] | None = None,
+        need_scores: bool = True,
     ) -> Iterator[Translation]:
         """One Translation for each text, in order; memory holds one window of them, however many there are.
 
-        agree       of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
-        maps        read the attention of every best translation at once, batch by batch; else when it is touched
-        cancelled   asked once a step of the search; `search.Cancelled` is raised when it says so
+        agree         of samples: the one that the others agree with most comes first (minimum Bayes risk by chrF)
+        maps          read the attention of every best translation at once, batch by batch; else when it is touched
+        cancelled     asked once a step of the search; `search.Cancelled` is raised when it says so
+        need_scores   as of `translate_unordered`
         """
-        decoding = self._decoding(search, record=record, cancelled=cancelled)
+        decoding = self._decoding(search, record=record, cancelled=cancelled, need_scores=need_scores)
         numbered = (
             text if isinstance(text, Request) else Request(text, number=number) for number, text in enumerate(texts)
         )

@@ -60,7 +60,7 @@ def test_axe_finds_nothing_in_the_other_three(site: ServedPage, theme: str, widt
 def check_axe(site: ServedPage, theme: str, width: int, language: str) -> None:
     viewport = {"width": width, "height": 800}
     with site.opened(color_scheme=theme, viewport=viewport, reduced_motion="reduce") as opened:
-        page = opened.go(text=TEXT, lang=language, watch="young", lesson="dot")
+        page = opened.go(text=TEXT, lang=language, watch=["young", "look"], lesson="dot")
         for tab in TABS:
             page.locator(f"#tab-{tab}").click()
             settled(page, tab)

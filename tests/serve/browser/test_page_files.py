@@ -3,12 +3,16 @@
 import gzip
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
+
+from seq2see.cli import app
 
 SOURCE = Path(__file__).parents[3] / "src" / "seq2see"
 PAGE, VIEW = SOURCE / "serve" / "page", SOURCE / "look" / "draw" / "view"
@@ -53,6 +57,14 @@ def test_nothing_runs_text_and_nothing_is_fetched_from_elsewhere(file: Path) -> 
     assert [url for url in re.findall(r"https?:[^\"'` )]*", text) if url != "http://www.w3.org/2000/svg"] == []
     imports = re.findall(r'(?:^import .* from |import\()["`]([^"`]+)["`]', text, re.MULTILINE)
     assert [one for one in imports if not one.startswith(("/page/", "/view/", "./"))] == []
+
+
+def test_the_commands_that_it_names_exist() -> None:
+    commands = re.findall(r"seq2see (\w+) ([^\"'`|]+)", (PAGE / "main.js").read_text(encoding="utf-8"))
+    assert [verb for verb, _ in commands] == ["train", "translate", "serve"]
+    verbs = typer.main.get_command(app)
+    for verb, rest in commands:
+        verbs.commands[verb].make_context(verb, shlex.split(rest))  # type: ignore[attr-defined]
 
 
 @pytest.mark.skipif(NODE is None, reason="no node on this machine")

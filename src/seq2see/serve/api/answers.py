@@ -25,7 +25,7 @@ from seq2see.serve.api.requests import (
     StyleRequest,
     TextJob,
 )
-from seq2see.serve.api.translated import translated
+from seq2see.serve.api.translated import brief, translated
 from seq2see.session import DEFAULT, Request, Translator, load, load_voice
 from seq2see.session.constraints import make_glossary
 from seq2see.session.documents import with_placeholders
@@ -62,7 +62,8 @@ class Models:
         translator, config = self.translator(run), search_config(options)
         began = time.perf_counter()
         requests = [session_request(job) for job in jobs]
-        translations = list(translator.translate_all(requests, config, cancelled=cancelled))
+        need_scores = options.nbest is not None or not all(job.brief for job in jobs)
+        translations = list(translator.translate_all(requests, config, cancelled=cancelled, need_scores=need_scores))
         rows = [row for row, job in enumerate(jobs) if job.faithful]
         kept = with_placeholders(
             translator, [requests[row] for row in rows], [translations[row] for row in rows], config, cancelled
@@ -70,7 +71,10 @@ class Models:
         for row, translation in zip(rows, kept, strict=True):
             translations[row] = translation
         took = round(1000 * (time.perf_counter() - began), 1)
-        return [translated(translator, translation) | {"ms": took} for translation in translations]
+        return [
+            brief(translation) if job.brief else translated(translator, translation) | {"ms": took}
+            for job, translation in zip(jobs, translations, strict=True)
+        ]
 
     def answer(self, request: ApiRequest) -> dict[str, Any]:
         """One question of our API that is no translation."""

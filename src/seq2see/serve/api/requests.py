@@ -50,6 +50,7 @@ class TextJob:
 
     required   (source term, or nothing, and what has to be said where the text holds it)
     faithful   placeholders such as %s or <b> come through whole: as `session.documents` does it
+    brief      only the text is wanted, and those of an n-best list: no pieces, words and scores
     """
 
     text: str
@@ -59,6 +60,7 @@ class TextJob:
     required: tuple[tuple[str, str], ...] = ()
     forbidden: tuple[str, ...] = ()
     faithful: bool = False
+    brief: bool = False
 
 
 class ApiBody(BaseModel):

@@ -179,7 +179,7 @@ class _Translating:
             if self.stopped:
                 raise Refusal("nobody waits for this file any more")
             chunk = texts[start : start + _CHUNK]
-            answers = self._in_loop(self._patiently([TextJob(text, faithful=True) for text in chunk]))
+            answers = self._in_loop(self._patiently([TextJob(text, faithful=True, brief=True) for text in chunk]))
             translations += [str(answer.get("text", "")) for answer in answers]
         return translations
 

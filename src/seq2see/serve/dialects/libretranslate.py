@@ -47,6 +47,7 @@ class LibreTranslate:
         ]
 
     async def translate(self, request: Request) -> Response:
+        self.desk.pool.check_room()
         fields = await read_fields(request)
         texts, single = _texts(fields)
         self.desk.admit(request, key_of(fields), max(1, len(texts)))

@@ -51,7 +51,7 @@ async def _translate_plain(
     frames = [framed(text) for text in texts]
     lines = list(dict.fromkeys(line for frame in frames for line in frame.texts))
     search = SearchOptions(nbest=max(_NBEST, alternatives + 1)) if alternatives else SearchOptions()
-    jobs = [TextJob(line, faithful=True) for line in lines]
+    jobs = [TextJob(line, faithful=True, brief=True) for line in lines]
     answers = await pool.translate(run.name, jobs, search, lane=lane, seconds=seconds) if jobs else []
     said: dict[str, list[str]] = {}
     for line, answer in zip(lines, answers, strict=True):

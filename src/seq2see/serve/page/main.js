@@ -171,7 +171,7 @@ async function open() {
 
 /** Nothing is served: how to make something. */
 function noRuns() {
-  const commands = ["seq2see train --corpus phrases --model rnnsearch --out runs/first", 'echo "나는 학생입니다" | seq2see translate runs/first', "seq2see serve runs/first"];
+  const commands = ["seq2see train builtin:phrases-basic --model rnnsearch --out runs/first", 'echo "나는 학생입니다" | seq2see translate runs/first', "seq2see serve runs/first"];
   return make("section", { class: "card narrow" }, make("h2", {}, t("none.title")), make("p", {}, t("none.text")), make("pre", { class: "commands", tabindex: 0 }, commands.join("\n")));
 }
 

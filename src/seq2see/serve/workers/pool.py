@@ -3,8 +3,10 @@
     values = await pool.translate("ko-en", [TextJob("나는 학생입니다")], SearchOptions())     batched with others
     value = await pool.answer(LookRequest(...))                                              by itself
 
-An answer does not depend on what else is in its batch. A worker that dies is replaced, and what it had is tried once
-more, each text by itself; a text that two workers died of is refused alone.
+An answer does not depend on what else is in its batch. A worker that dies is replaced, and what it had is tried again,
+each text by itself; only a text that two workers died of while they had nothing else is refused. So whatever is
+accepted is answered, as long as there is a worker again before its deadline; where none can be expected in time,
+nothing is accepted.
 """
 
 import asyncio
@@ -25,8 +27,9 @@ DEADLINE = 15.0  # seconds: Weblate gives up after 20
 QUESTION_DEADLINE = 60.0  # of one map, one beam, one sentence spoken
 LONGEST_WAIT = 8.0  # estimated seconds until it is answered; above it a request is refused
 MOST_CALLS = 256  # requests at once, waiting or in work
-DEATHS = 2  # of workers, before a text is blamed
-RESTARTS = (5, 60.0)  # at most so many in so many seconds
+DEATHS = 2  # of workers that had nothing else, before a text is blamed
+RESTARTS = (5, 60.0)  # so many in so many seconds are replaced at once
+PAUSE = 4.0  # seconds before a further one is: what was accepted still finds it before its deadline
 _QUESTION_COST = 400  # characters that a question counts as
 _FIRST_RATE = 1500.0  # characters a second and worker, before anything was measured
 _ENOUGH = 0.3  # weight of the newest batch in the measured rate
@@ -54,6 +57,7 @@ class _Slot:
 
     process: ModelProcess | None = None
     loaded: bool = False
+    expected: float = 0.0  # when its next worker should be loaded, by the monotonic clock
     number: int = -1  # of the batch in work
     batch: list[Waiting] = field(default_factory=list)
 
@@ -68,9 +72,10 @@ class Pool:
         self.calls = 0
         self.descriptions: list[dict[str, Any]] = []
         self.rate = _FIRST_RATE  # characters a second of one worker
+        self.loading = 0.0  # seconds that the newest worker took to load every run
         self._first: asyncio.Future[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._restarts: deque[float] = deque(maxlen=RESTARTS[0])
+        self._restarts: deque[float] = deque(maxlen=RESTARTS[0] + 1)
         self._numbers = 0
 
     # ----- from the first process to the last
@@ -157,7 +162,9 @@ class Pool:
         """Seconds until a job that comes now would be answered: what is before it, and the batch that it will be in."""
         before = self.line.cost_before(lane)
         working = sum(job.cost for slot in self.slots for job in slot.batch)
-        return (before + working) / (self.rate * max(1, self.workers)) + min(before, BATCH_COST) / self.rate
+        nobody = 0.0 if self.workers else min(slot.expected for slot in self.slots) - time.monotonic()
+        wait = (before + working) / (self.rate * max(1, self.workers)) + min(before, BATCH_COST) / self.rate
+        return max(0.0, nobody) + wait
 
     # ----- below: how it is done
 
@@ -168,10 +175,19 @@ class Pool:
     def _admit(self, lane: Lane) -> None:
         if not self._has_started:  # one that is about to stop has taken this request, and answers it
             raise Starting("the models are being loaded; try again in some seconds")
-        wait = self.estimated_wait(lane)
-        if wait > LONGEST_WAIT or self.calls >= MOST_CALLS:
-            self.figures.refused += 1
-            raise Overloaded(f"Slowdown: {self.calls} requests are waiting", max(1.0, wait - LONGEST_WAIT / 2))
+        self.check_room()
+        if (wait := self.estimated_wait(lane)) > LONGEST_WAIT:
+            raise self._overloaded(wait - LONGEST_WAIT / 2)
+
+    def check_room(self) -> None:
+        """Raises if nothing more is taken. Asked before a request is read: under overload most of the time of the HTTP
+        process goes into refusals."""
+        if self.calls >= MOST_CALLS:
+            raise self._overloaded(1.0)
+
+    def _overloaded(self, seconds: float) -> Overloaded:
+        self.figures.refused += 1
+        return Overloaded(f"Slowdown: {self.calls} requests are waiting", max(1.0, seconds))
 
     async def _all(self, waiting: Sequence[Waiting], lane: Lane, seconds: float) -> list[dict[str, Any]]:
         self._admit(lane)
@@ -210,17 +226,21 @@ class Pool:
         if number:  # the first one makes what all of them read, such as the graphs of an engine
             await self.started()
         while True:
+            start = time.monotonic()
+            slot.expected = start + self.loading
             slot.process = slot.process or await ModelProcess.started(self.make_host)
             try:
                 if not await self._load(slot):
                     return
+                self.loading = time.monotonic() - start
                 await self._serve(slot)
             except WorkerGone:
                 pass
             slot.loaded = False
+            slot.expected = time.monotonic() + self._pause() + self.loading
             await asyncio.to_thread(slot.process.close)
             slot.process = None
-            await self._pause()
+            await asyncio.sleep(max(0.0, slot.expected - self.loading - time.monotonic()))
 
     async def _load(self, slot: _Slot) -> bool:
         assert slot.process is not None
@@ -242,12 +262,13 @@ class Pool:
             return False
         raise WorkerGone  # it could be loaded before: tried again
 
-    async def _pause(self) -> None:
-        """Before a worker is replaced: five times a minute and not more."""
+    def _pause(self) -> float:
+        """Seconds before a worker is replaced: none, unless that happens all the time."""
         self.figures.restarts += 1
-        if len(self._restarts) == RESTARTS[0]:
-            await asyncio.sleep(max(0.0, self._restarts[0] + RESTARTS[1] - time.monotonic()))
+        count, seconds = RESTARTS
         self._restarts.append(time.monotonic())
+        recent = sum(1 for when in self._restarts if when > self._restarts[-1] - seconds)
+        return PAUSE if recent > count else 0.0
 
     async def _serve(self, slot: _Slot) -> None:
         assert slot.process is not None
@@ -316,13 +337,14 @@ class Pool:
             self.rate += _ENOUGH * (min(cost / max(seconds, 1e-3), 1e6) - self.rate)
 
     def _after_death(self, batch: list[Waiting]) -> None:
+        """One that died alone goes behind the others: if somebody else kills workers, the next one has another text."""
         for job in reversed(batch):
-            job.deaths += 1
+            job.deaths += len(batch) == 1
             job.alone = True
             if job.deaths < DEATHS:
-                self.line.add(job, first=True)
+                self.line.add(job, first=len(batch) > 1)
             else:
-                _refuse([job], WorkerDied("the model process ended twice while it had this text"))
+                _refuse([job], WorkerDied("the model process ended twice while it had this text and nothing else"))
 
 
 def _refuse(batch: Sequence[Waiting], error: Refusal) -> None:

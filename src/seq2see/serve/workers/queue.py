@@ -28,7 +28,7 @@ class Waiting:
     cost: int
     lane: Lane
     future: "Future[Any]"
-    deaths: int = 0  # workers that ended while they had it
+    deaths: int = 0  # workers that ended while they had it and nothing else
     alone: bool = False  # something in its batch went wrong: tried again by itself, so that others do not suffer
     since: float = 0.0
 
