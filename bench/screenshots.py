@@ -54,7 +54,7 @@ def shots(watch: list[str]) -> list[Shot]:
     return [
         Shot("translate", text, act=open_alternatives),
         Shot("translate-ko-dark", text | {"lang": "ko"}, theme="dark"),
-        Shot("look", text | {"tab": "look"}, height=1000, act=point_at_a_row),
+        Shot("look", text | {"tab": "look"}, height=1080, act=point_at_a_row),
         Shot("look-lines-dark", text | {"tab": "look", "view": "lines"}, height=900, theme="dark"),
         Shot("compare", text | {"tab": "compare"}, height=1100),
         Shot("beam", text | {"tab": "beam"}, height=1050),
