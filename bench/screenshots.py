@@ -31,6 +31,7 @@ def point_at_a_row(page: Page) -> None:
     page.locator(".matrix").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
+    page.evaluate("scrollTo(0, 0)")
 
 
 def nothing(page: Page) -> None:
@@ -54,7 +55,7 @@ def shots(watch: list[str]) -> list[Shot]:
     return [
         Shot("translate", text, act=open_alternatives),
         Shot("translate-ko-dark", text | {"lang": "ko"}, theme="dark"),
-        Shot("look", text | {"tab": "look"}, height=1000, act=point_at_a_row),
+        Shot("look", text | {"tab": "look"}, height=1080, act=point_at_a_row),
         Shot("look-lines-dark", text | {"tab": "look", "view": "lines"}, height=900, theme="dark"),
         Shot("compare", text | {"tab": "compare"}, height=1100),
         Shot("beam", text | {"tab": "beam"}, height=1050),

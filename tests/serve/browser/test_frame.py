@@ -1,6 +1,7 @@
 """The frame of the page: tabs, languages, colours, keys, addresses; inert texts, the policy, a server that goes."""
 
 import gzip
+import hashlib
 import json
 from contextlib import ExitStack
 from functools import partial
@@ -16,6 +17,7 @@ from served_page import OTHER, TEXT, ServedPage, watched
 
 from seq2see.serve.api.requests import ServedRun
 from seq2see.serve.configuration import ServerConfig
+from seq2see.serve.http.keys import ApiKeys
 
 TABS = ("translate", "look", "compare", "beam", "step", "training", "speak", "learn")
 SETTLED = {
@@ -234,6 +236,21 @@ def test_a_server_that_stops_and_starts_again_loses_nothing(site: ServedPage) ->
             expect(page.locator(".output")).to_have_text("ONE TWO THREE")
             expect(page.locator(".banner")).to_be_hidden()
             expect(field).to_have_value("one two three")
+
+
+def test_where_keys_are_needed_the_page_asks_for_one(site: ServedPage) -> None:
+    runs = (ServedRun("parrot", Path("/nowhere"), "ko", "en", "text"),)
+    keys = ApiKeys({"somebody": hashlib.sha256(b"secret").hexdigest()})
+    with (
+        live_server(ServerConfig(runs, keys=keys), partial(Parrot, runs)) as live,
+        watched(site.browser, live.url, tolerant=True) as opened,
+    ):
+        page = opened.go(text="one")
+        for key in ("wrong", "secret"):
+            page.locator(".banner input").fill(key)
+            page.keyboard.press("Enter")
+        expect(page.locator(".output")).to_have_text("ONE")
+        expect(page.locator(".banner")).to_be_hidden()
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ export class Api {
   async ask(path, init, { signal, patient = true } = {}) {
     for (;;) {
       const answer = await this.fetch(path, init, signal);
-      if (answer !== null && answer.status !== 503) return this.read(answer);
+      if (answer !== null && answer.status !== 503) return this.read(answer, path);
       this.tell(answer === null ? "away" : "starting");
       if (!patient) throw new Refused(answer?.status ?? 0, "");
       await pause(AGAIN, signal);
@@ -59,7 +59,7 @@ export class Api {
     }
   }
 
-  async read(answer) {
+  async read(answer, path) {
     let data = null;
     try {
       data = await answer.json();
@@ -68,7 +68,10 @@ export class Api {
       throw new Refused(answer.status, `HTTP ${answer.status}`);
     }
     const refused = answer.ok ? null : new Refused(answer.status, data?.error ?? `HTTP ${answer.status}`);
-    this.tell(refused && /API key/.test(refused.message) ? "key" : "here");
+    const wanted = refused && /API key/.test(refused.message);
+    // What needs no key, such as /frontend/settings, does not tell that there is one.
+    if (wanted) this.tell("key");
+    else if (this.state !== "key" || !path.startsWith("/")) this.tell("here");
     if (refused) throw refused;
     return data;
   }

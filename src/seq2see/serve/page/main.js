@@ -187,8 +187,12 @@ function tellConnection(state) {
     api.useKey(input.value);
     start();
   };
-  input.addEventListener("keydown", (event) => event.key === "Enter" && give());
-  banner.replaceChildren(make("span", {}, t("connection.key")), input, button(t("use"), give));
+  const form = make("form", {}, input, button(t("use"), give));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    give();
+  });
+  banner.replaceChildren(make("span", {}, t("connection.key")), form);
 }
 
 // ----- what happens

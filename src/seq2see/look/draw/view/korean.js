@@ -54,7 +54,7 @@ export const DRAWINGS = {
   "{names} hidden: {share} % of the attention lies there": "{names} 숨김: 어텐션의 {share}%가 거기에 있음",
   "; rows rescaled to sum to one without it": ", 나머지의 합이 1이 되도록 맞춤",
   "and {count} more": "외 {count}개",
-  "{count} rows together: {share}": "{count}개 행 합계: {share}",
+  "selected rows ({count}): {share}": "{count}개 행 합계: {share}",
   "{low} to {high}": "{low}에서 {high}",
   "Every head in numbers": "모든 헤드의 수치", Entropy: "엔트로피", Order: "순서", "On special tokens": "특수 토큰 비율", Coverage: "본 범위",
   "entropy {entropy}, order {order}, {rest} on special tokens, coverage {coverage}": "엔트로피 {entropy}, 순서 {order}, 특수 토큰에 {rest}, 본 범위 {coverage}",

@@ -46,7 +46,7 @@ export class Reading {
     const listed = found.slice(0, SHOWN);
     const title = titleOf(SAYING[kind], true, rows.map((row) => matrix.rows[row]).join(" + "));
     const most = Math.max(...found.map(([, weight]) => weight), 0);
-    this.body.replaceChildren(heading(title, false), list(listed, matrix.columns, -1, most), note(say("{count} rows together: {share}", { count: rows.length, share: share(found.reduce((sum, [, weight]) => sum + weight, 0)) })));
+    this.body.replaceChildren(heading(title, false), list(listed, matrix.columns, -1, most), note(say("selected rows ({count}): {share}", { count: rows.length, share: share(found.reduce((sum, [, weight]) => sum + weight, 0)) })));
     if (speak) this.say(title, found.slice(0, 3), matrix.columns);
   }
 
