@@ -18,6 +18,7 @@ settings.load_profile("thorough" if THOROUGH else "quick")
 # What takes longest, mostly in few tests that train, export or start processes: it comes first, so that both workers
 # of `make test` end at about the same time.
 LONGEST = (
+    "session/test_parts_ray.py",
     "serve/browser/test_frame.py",
     "look/test_page.py",
     "contracts/test_families.py",
