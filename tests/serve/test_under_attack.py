@@ -249,4 +249,4 @@ def test_a_text_that_kills_is_refused_and_a_hundred_others_are_answered() -> Non
         assert (status, list(json.loads(body))) == (500, ["error"])
         assert {text: status for text, (status, _) in answers.items()} == dict.fromkeys(texts, 200)
         wait_until(lambda: live.pool.figures.restarts >= 2)  # a death is answered before its process is put away
-        assert live.pool.figures.restarts == 2
+        assert live.pool.figures.restarts <= 3  # two alone, and one before them if it had others in its batch
