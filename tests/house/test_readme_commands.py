@@ -106,6 +106,7 @@ def make_place(folder: Path) -> Path:
     (folder / "memory.tmx").write_text(f'<tmx version="1.4">{header}<body>{units}</body></tmx>', encoding="utf-8")
     (folder / "test.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs[:12]), encoding="utf-8")
     (folder / "news.ko").write_text("".join(f"{a}\n" for a, _ in pairs[:5]), encoding="utf-8")
+    (folder / "more.ko").write_text("".join(f"{a}\n" for a, _ in pairs[5:8]), encoding="utf-8")
     (folder / "news.ref.en").write_text("".join(f"{b}\n" for _, b in pairs[:5]), encoding="utf-8")
     (folder / "glossary.tsv").write_text("학생\tstudent\n\t!teacher\n", encoding="utf-8")
     catalogue = 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "나는 %s"\nmsgstr ""\n'
