@@ -116,6 +116,12 @@ def test_a_process_that_is_killed_is_started_again_and_changes_nothing(together:
     assert not others()
 
 
+def test_one_process_says_that_it_divides_with_nobody(tmp_path: Path) -> None:
+    reporter = Watching(10**6, lambda: None)
+    train_run(new_config(settings(processes=1, shard=True, steps=1)), tmp_path / "run", reporter)
+    assert [line for line in reporter.lines if "training.shard" in line and "--processes 2" in line]
+
+
 def test_of_a_divided_state_nothing_is_lost(together: Path, tmp_path: Path) -> None:
     """A process is killed and takes its part with it: all begin again at the checkpoint, and the bytes are the same; so
     they are where all of them are lost.

@@ -166,6 +166,8 @@ class Trainer(Generic[Item]):
 
     def train(self, total: int) -> Ended:
         """Up to update `total`; leaves the best (or averaged) weights in the model."""
+        if self.config.shard and not self._is_sharded:
+            self.reporter.message("training.shard: one process has nobody to divide with; --processes 2 or more has")
         self.pace = Pace(total, most=self._most_updates())
         if self.config.time_limit is not None:
             decisions, reviewed = read_decisions(self.folder), read_reviewed(self.folder)
