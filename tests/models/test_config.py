@@ -290,3 +290,13 @@ def test_a_configuration_saved_before_scores_were_scaled_gives_the_same_numbers(
     torch.testing.assert_close(scores["old"][0], query @ (keys @ bilinear.T).transpose(1, 2))
     torch.testing.assert_close(scores["new"], scores["old"] / 128**0.5)
     assert configure("luong", "paper", **words, settings={}).attention.scaled is False
+
+
+@pytest.mark.parametrize("score", ["dot", "scaled_dot", "cosine"])
+def test_rnnsearch_multiplies_query_and_key_of_one_width(score: str):
+    encoder = tiny("rnnsearch", attention={"score": score}).config.encoder
+    assert encoder.hidden == 64  # each way; the decoder's state has 128
+    assert tiny("rnnsearch", hidden=96, attention={"score": score}).config.encoder.hidden == 48
+    assert tiny("rnnsearch", attention={"score": "general"}).config.encoder.hidden == 128
+    assert "make them equal" in complaint("rnnsearch", attention={"score": score}, encoder={"hidden": 100})
+    tiny("rnnsearch", attention={"score": score}, encoder="transformer")  # 128 wide, as it is

@@ -10,7 +10,7 @@ import pytest
 
 from seq2see import search
 from seq2see.data.profile import COUNTED, Profile, profile
-from seq2see.errors import DataError
+from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
 from seq2see.runs import folder
 from seq2see.training import auto, harness, loop, run
@@ -86,6 +86,26 @@ def test_many_sentences_are_for_a_transformer() -> None:
     choice = auto.choose_family(times(20_000, 1))
     assert choice.settings == {"model.family": "transformer"}
     assert auto.choose_family(made(GERMAN)).settings == {"model.family": "rnnsearch"}
+
+
+@pytest.mark.parametrize(
+    ("given", "family"),
+    [
+        ({"dropout": 0.4}, "rnnsearch"),  # every family has it: the rule chooses
+        ({"encoder": {"dropout": 0.4}}, "rnnsearch"),
+        ({"attention": {"score": "cosine"}}, "rnnsearch"),
+        ({"heads": 2}, "transformer"),  # no other has heads
+        ({"input_feeding": False}, "luong"),
+        ({"family": "rnn"}, "rnn"),
+    ],
+)
+def test_one_setting_of_a_model_leaves_the_family_to_the_rules(given: dict[str, Any], family: str) -> None:
+    assert settings_of(PHONES, model=given)["model"]["family"] == family
+
+
+def test_a_setting_that_no_family_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"model\.bogus is unknown"):
+        settings_of(PHONES, model={"bogus": 1})
 
 
 @pytest.mark.parametrize(("pairs", "pieces"), [(5_000, 1000), (29_000, 4000), (150_000, 8000), (5_000_000, 32_000)])

@@ -9,6 +9,7 @@ from seq2see.attention.normalise import Normaliser, entmax15, normalise, softmax
 from seq2see.attention.positions import PositionName
 from seq2see.attention.scopes import ScopeName
 from seq2see.attention.scores import (
+    OF_ONE_WIDTH,
     Additive,
     Cosine,
     Dot,
@@ -21,6 +22,7 @@ from seq2see.attention.scores import (
 )
 
 __all__ = [
+    "OF_ONE_WIDTH",
     "Additive",
     "Attention",
     "Cosine",

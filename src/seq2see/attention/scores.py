@@ -26,6 +26,7 @@ from seq2see.errors import ConfigError, ShapeError, nearest
 
 ScoreName = Literal["dot", "scaled_dot", "general", "additive", "cosine", "location", "location_aware"]
 SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
+OF_ONE_WIDTH: tuple[ScoreName, ...] = ("dot", "scaled_dot", "cosine")  # query and key are multiplied
 
 # Numbers in the largest (B, H, Tq, Tk, hidden) tensor that an additive score may build: 64 MiB of float32.
 ADDITIVE_BUDGET = 2**24

@@ -68,6 +68,11 @@ class ModelConfig(Settings):
     source_vocabulary: int = Field(ge=4, description="pieces in the source vocabulary, the four special ones included")
     target_vocabulary: int = Field(ge=4, description="pieces in the target vocabulary, the four special ones included")
 
+    @classmethod
+    def suit(cls, preset: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """The preset of a size, where single settings that were given want another one."""
+        return preset
+
 
 class AttentionConfig(Settings):
     """How a recurrent decoder looks at the source."""

@@ -63,6 +63,7 @@ def configure(
     kind = encoder.get("kind") if isinstance(encoder, dict) else None
     if kind is not None and kind != (preset.get("encoder") or {}).get("kind"):
         preset["encoder"] = _encoder_preset(kind, wanted)
+    preset = config_class.suit(preset, chosen)
     vocabularies = {"source_vocabulary": source_vocabulary, "target_vocabulary": target_vocabulary}
     return load_config(_merge(preset, chosen) | {"family": family} | vocabularies)
 

@@ -1,5 +1,6 @@
 """RNNsearch: the first attention (Bahdanau 2014). The query is s_{t-1}, and what it finds enters the cell."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -7,7 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seq2see.attention import Attention, Prepared
+from seq2see.attention import OF_ONE_WIDTH, Attention, Prepared
 from seq2see.attention.formula import Formula, Quantity, array
 from seq2see.models.base import (
     AttentionConfig,
@@ -73,6 +74,18 @@ class RnnSearchConfig(ModelConfig):
             "encoder": {"embedding": 620, "hidden": 1000, "summary": "backward", "dropout": 0.0},
         },
     }
+
+    @classmethod
+    def suit(cls, preset: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """A score that multiplies query and key wants both of one width: an encoder that reads both ways has half of
+        the decoder's width in each direction then."""
+        encoder, attention = given.get("encoder", {}), given.get("attention", {})
+        score = attention.score if isinstance(attention, AttentionConfig) else attention.get("score")
+        both_ways = encoder.get("bidirectional", preset["encoder"].get("bidirectional", False))
+        if score not in OF_ONE_WIDTH or not both_ways or "hidden" in encoder:
+            return preset
+        state = given.get("hidden", preset["hidden"])
+        return {**preset, "encoder": {**preset["encoder"], "hidden": state // 2}}
 
 
 class SearchMemory(NamedTuple):

@@ -9,15 +9,18 @@ them. Where each rule comes from and what was measured is in docs/log.md.
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from seq2see.data.profile import COUNTED, Profile, SideProfile
 from seq2see.data.sources import BUILTIN
+from seq2see.errors import ConfigError
+from seq2see.models import configure
 from seq2see.runs.config import RunConfig, read_config
 
 RECURRENT = ("rnn", "rnnsearch", "luong")
+_FAMILIES = ("transformer", "rnnsearch", "luong", "convs2s", "bytenet", "rnn")  # where nobody knows better
 _SIZES = ("base", "small", "tiny")  # the largest that learns enough in the time
 _WIDTHS = {"tiny": 128, "small": 256, "base": 512, "paper": 1024}
 _FEW = 10_000  # sentence pairs below which recurrent models learn more than Transformers
@@ -66,14 +69,28 @@ class Budget:
 # ----- before vocabularies are learned
 
 
-def choose_family(profile: Profile) -> SettingChoice:
-    if profile.spelled:
-        return SettingChoice("model", {"model.family": "rnnsearch"}, f"rnnsearch: {_described(profile)}")
-    if profile.pairs < _FEW:
-        return SettingChoice(
-            "model", {"model.family": "rnnsearch"}, f"rnnsearch: only {_counted(profile.pairs, 'pair')}"
-        )
-    return SettingChoice("model", {"model.family": "transformer"}, f"transformer: {_described(profile)}")
+def choose_family(profile: Profile, among: Sequence[str] = _FAMILIES) -> SettingChoice:
+    """among   those that have the model settings that a person gave, best first; all of them if there are none"""
+    family = "rnnsearch" if profile.spelled or profile.pairs < _FEW else "transformer"
+    few = "only " if not profile.spelled and profile.pairs < _FEW else ""
+    reason = f"{few}{_described(profile)}"
+    if family not in among:
+        family, reason = among[0], "it has the settings that were given"
+    return SettingChoice("model", {"model.family": family}, f"{family}: {reason}")
+
+
+def fitting_families(settings: Mapping[str, Any]) -> list[str]:
+    """The families that have these model settings, the best of them first; none if there is no such family."""
+    given = {name: value for name, value in settings.items() if name not in ("family", "size")}
+    return [family for family in _FAMILIES if _fits(family, str(settings.get("size", "small")), given)]
+
+
+def _fits(family: str, size: str, settings: Mapping[str, Any]) -> bool:
+    try:
+        configure(family, size, source_vocabulary=4, target_vocabulary=4, settings=settings)
+    except ConfigError:
+        return False
+    return True
 
 
 def _described(profile: Profile) -> str:
@@ -375,9 +392,8 @@ def decide_data(config: RunConfig, profile: Profile) -> Decided:
     ]
     if not config.data.valid and not all(name.startswith(BUILTIN) for name in config.data.train):
         choices.append(choose_held_out(profile))
-    family_settings = [name for name in _fixed_names(config) if name.startswith("model.") and name != "model.size"]
-    if config.base is None and not family_settings:
-        choices.insert(0, choose_family(profile))
+    if config.base is None and "model.family" not in fixed:
+        choices.insert(0, choose_family(profile, fitting_families(config.model)))
     return apply(config, choices)
 
 

@@ -34,7 +34,9 @@ _PROBE_SECONDS = 2.0
 
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
     """Settings as a recipe has them -> a RunConfig whose model part still lacks its vocabularies."""
-    defaults = {"model": {"family": "transformer", "size": size}}
+    wanted = settings.get("model", {})
+    fitting = auto.fitting_families(wanted) if "family" not in wanted and set(wanted) - {"size"} else []
+    defaults = {"model": {"family": fitting[0] if fitting else "transformer", "size": size}}
     if "base" in settings:
         raise ConfigError("base is no setting: a run that starts from another is made by --from")
     for name in {"chosen", "given"} & set(settings):
