@@ -82,9 +82,9 @@ def test_korean_is_spelled_in_jamo() -> None:
     assert not settings["data"]["shared_vocabulary"]
 
 
-def test_many_sentences_are_for_a_transformer() -> None:
+def test_many_sentences_are_for_convolutions() -> None:
     choice = auto.choose_family(times(20_000, 1))
-    assert choice.settings == {"model.family": "transformer"}
+    assert choice.settings == {"model.family": "convs2s"}
     assert auto.choose_family(made(GERMAN)).settings == {"model.family": "rnnsearch"}
 
 
@@ -168,7 +168,7 @@ def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
 
 @pytest.mark.parametrize("seconds", [1.0, 60.0, 900.0, 86_400.0])
 @pytest.mark.parametrize("pieces", [20, 5_000, 2_000_000])
-@pytest.mark.parametrize("family", ["rnnsearch", "transformer", "bytenet"])
+@pytest.mark.parametrize("family", ["rnnsearch", "convs2s", "transformer", "bytenet"])
 def test_whatever_the_time_everything_fits_into_it(seconds: float, pieces: int, family: str) -> None:
     seen = made(PHONES)
     _, plan = auto.choose_batch(seen, Budget(1000, pieces, seconds), lambda batch: 2000.0)
@@ -381,3 +381,10 @@ def test_a_validation_is_measured_without_whole_searches(tmp_path: Path) -> None
         train_run(config, tmp_path / "run", Lines(), plan_only=True)
     assert searched
     assert max(searched) <= 16
+
+
+def test_a_batch_that_was_given_is_what_is_planned_for() -> None:
+    faster = {512: 1000.0, 2048: 4000.0, 4096: 8000.0}
+    choice, plan = auto.choose_batch(times(20_000, 1), Budget(20_000, 500_000, 1000.0), faster.__getitem__, 512)
+    assert choice.settings["training.batch_tokens"] == plan.batch == 512
+    assert (plan.updates, plan.epochs) == (1953, 2.0)  # at the speed of small batches

@@ -33,7 +33,10 @@ _PLACES = 1024  # positions that transformers makes a table for
 def write_marian(run: Run, folder: Path) -> None:
     """ConfigError, with the setting, for a model or a tokenizer that Marian has no counterpart for."""
     config = run.model.config
-    setting = unlike_marian(config) if isinstance(config, TransformerConfig) else f"model.family = {run.model.family}"
+    if isinstance(config, TransformerConfig):
+        setting = unlike_marian(config)
+    else:
+        setting = f"model.family = {run.model.family} (train --model transformer makes one that it knows)"
     setting = setting or spm_obstacle(run.tokenizers[0]) or spm_obstacle(run.tokenizers[1])
     if setting is not None:
         raise ConfigError(f"{run.path}: cannot go to transformers as Marian, which does not know {setting}")

@@ -33,7 +33,7 @@ def obstacle(model: Model[Any, Any]) -> str | None:
     """The setting that keeps a model from being one of CTranslate2's, with its value; None if there is none."""
     config = model.config
     if not isinstance(config, TransformerConfig):
-        return f"model.family = {model.family}"
+        return f"model.family = {model.family} (train --model transformer makes one that it knows)"
     if not isinstance(model.encoder, TransformerEncoder):
         return f"model.encoder.kind = {config.encoder.kind if config.encoder is not None else 'other'}"
     if config.encoder is not None:

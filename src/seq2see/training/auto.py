@@ -20,10 +20,12 @@ from seq2see.models import configure
 from seq2see.runs.config import RunConfig, read_config
 
 RECURRENT = ("rnn", "rnnsearch", "luong")
-_FAMILIES = ("transformer", "rnnsearch", "luong", "convs2s", "bytenet", "rnn")  # where nobody knows better
+_FAMILIES = ("convs2s", "transformer", "rnnsearch", "luong", "bytenet", "rnn")  # where nobody knows better
 _SIZES = ("base", "small", "tiny")  # the largest that learns enough in the time
 _WIDTHS = {"tiny": 128, "small": 256, "base": 512, "paper": 1024}
-_FEW = 10_000  # sentence pairs below which recurrent models learn more than Transformers
+_FEW = 10_000  # sentence pairs below which recurrent models learn most
+_PASSES = 12  # over sentence pairs that a model has to have time for; half as many from _LARGE_CORPUS on
+_PASSES_OF_CONVOLUTIONS = 6  # convs2s learns more from each
 _SMALL_CORPUS = 20_000  # pairs for which tiny is large enough
 _LARGE_CORPUS = 100_000
 _PIECES = (1000, 2000, 4000, 8000, 16_000, 32_000)
@@ -71,7 +73,7 @@ class Budget:
 
 def choose_family(profile: Profile, among: Sequence[str] = _FAMILIES) -> SettingChoice:
     """among   those that have the model settings that a person gave, best first; all of them if there are none"""
-    family = "rnnsearch" if profile.spelled or profile.pairs < _FEW else "transformer"
+    family = "rnnsearch" if profile.spelled or profile.pairs < _FEW else "convs2s"
     few = "only " if not profile.spelled and profile.pairs < _FEW else ""
     reason = f"{few}{_described(profile)}"
     if family not in among:
@@ -208,7 +210,9 @@ def _long(side: SideProfile) -> int:
 # ----- once the pairs are ids
 
 
-def choose_size(profile: Profile, budget: Budget, speed: Callable[[str, int], float]) -> SettingChoice:
+def choose_size(
+    profile: Profile, budget: Budget, speed: Callable[[str, int], float], family: str = "transformer"
+) -> SettingChoice:
     """`speed` measures how many pieces a second a model of a size learns from, in batches of so many."""
     if profile.pairs <= _SMALL_CORPUS:
         reason = f"tiny: {_described(profile)} {'does' if profile.pairs == 1 else 'do'} not fill a larger model"
@@ -216,7 +220,9 @@ def choose_size(profile: Profile, budget: Budget, speed: Callable[[str, int], fl
     if budget.seconds is None:
         size = "base" if profile.pairs >= 20 * _LARGE_CORPUS and not profile.spelled else "small"
         return SettingChoice("size", {"model.size": size}, f"{size}: {_described(profile)}, no time limit")
-    wanted = 20 if profile.spelled else 6 if profile.pairs >= _LARGE_CORPUS else 12
+    wanted = 20 if profile.spelled else _PASSES_OF_CONVOLUTIONS if family == "convs2s" else _PASSES
+    if profile.pairs >= _LARGE_CORPUS and not profile.spelled:
+        wanted //= 2
     for size in ("small",) if profile.spelled else _SIZES[:-1]:
         if _affordable(size, budget, speed, wanted):
             reason = f"{size}: the largest that sees the pairs {wanted} times in the time limit"
@@ -260,11 +266,17 @@ class UpdatePlan(NamedTuple):
     epochs: float  # planned, or a guess
 
 
-def choose_batch(profile: Profile, budget: Budget, speed: Callable[[int], float]) -> tuple[SettingChoice, UpdatePlan]:
-    """Some thousand updates in the time, no batch a large part of the pairs. `speed`: pieces a second, by batch."""
+def choose_batch(
+    profile: Profile, budget: Budget, speed: Callable[[int], float], given: int | None = None
+) -> tuple[SettingChoice, UpdatePlan]:
+    """Some thousand updates in the time, no batch a large part of the pairs.
+
+    speed   pieces a second, by batch
+    given   the batch that a person wants: the plan is for it
+    """
     largest = max(256, budget.epoch_pieces // 20)
     if budget.seconds is None:
-        batch = min(1024 if profile.spelled else 2048, largest)
+        batch = given or min(1024 if profile.spelled else 2048, largest)
         epochs = 40.0 if profile.pairs < 50_000 else 15.0
         settings = {"training.batch_tokens": batch, "training.epochs": 100}
         return SettingChoice("batch", settings, f"{batch:,} pieces, 100 epochs at most"), UpdatePlan(
@@ -272,7 +284,7 @@ def choose_batch(profile: Profile, budget: Budget, speed: Callable[[int], float]
         )
     wanted = 8000 if profile.spelled else 6000
     fitting = budget.seconds * speed(USUAL_BATCH) / wanted
-    batch = int(min(4096, max(512, _rounded(fitting)), largest))
+    batch = given or int(min(4096, max(512, _rounded(fitting)), largest))
     updates = max(1, int(budget.seconds * speed(batch) / batch))
     epochs = budget.epochs(speed(batch))
     reason = f"{batch:,} pieces, about {updates:,} updates in the time limit ({_counted(round(epochs), 'epoch')})"
@@ -296,7 +308,7 @@ def choose_rate(family: str, size: str, plan: UpdatePlan, *, tuned: bool) -> Set
     elif family == "transformer":
         rate = min(4e-3, 2e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
     else:
-        rate = 1e-3
+        rate = 5e-3 if family == "convs2s" else 2e-3
     rate = float(f"{rate * (0.3 if tuned else 1.0):.2g}")
     usual = 150 if family in RECURRENT else 400
     beta2 = round(min(0.999, 0.98 ** (plan.batch / 25_000)), 4)
@@ -408,17 +420,17 @@ def decide_training(
     training, family = config.training, str(config.model["family"])
     choices: list[SettingChoice | None] = []
     if config.base is None:
-        choices.append(choose_size(profile, budget, speed))
+        choices.append(choose_size(profile, budget, speed, family))
     size = str(apply(config, choices).config.model.get("size", "small"))
-    batch, plan = choose_batch(profile, budget, functools.partial(speed, size))
-    batch_tokens = apply(config, [batch]).config.training.batch_tokens
+    given_batch = training.batch_tokens if "training.batch_tokens" in _fixed_names(config) else None
+    batch, plan = choose_batch(profile, budget, functools.partial(speed, size), given_batch)
+    batch_tokens = plan.batch
     per_epoch = budget.epoch_pieces / batch_tokens
     if budget.seconds is None and {"training.steps", "training.epochs"} & set(_fixed_names(config)):
         updates = training.steps or max(1, round(per_epoch * training.epochs))
         plan = UpdatePlan(batch_tokens, updates, updates / per_epoch)
     elif plan.updates is not None:
-        fitting = max(1, plan.updates * plan.batch // batch_tokens)
-        plan = plan._replace(batch=batch_tokens, updates=min(fitting, training.steps or fitting))
+        plan = plan._replace(updates=min(plan.updates, training.steps or plan.updates))
     choices += [batch, choose_rate(family, size, plan, tuned=config.base is not None)]
     if config.base is None:
         subwords = all(side.scheme == "bpe" for side in config.tokenizer.sides)
