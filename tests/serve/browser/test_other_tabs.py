@@ -103,7 +103,7 @@ def test_what_if_shows_both_outputs_and_their_difference(site: ServedPage) -> No
         said = page.locator(".outcome dd").nth(1)
         expect(said).not_to_be_empty()
         assert re.sub(r"\s+", " ", said.evaluate(WITHOUT_GONE)).startswith(changed["after"]["text"])
-        page.get_by_label("Remove scale #1=0").click()
+        page.get_by_label("Remove 우리는 × 0").click()
         expect(page.locator(".edits li")).to_have_count(1)
         page.go_back()
         expect(page.locator(".edits li")).to_have_count(2)
