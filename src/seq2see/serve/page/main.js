@@ -243,6 +243,7 @@ addEventListener("keydown", (event) => {
 });
 
 async function start() {
+  api.part(tabName()); // on its way while runs are asked for
   try {
     [context.runs, context.settings] = await Promise.all([api.get("runs"), api.get("/frontend/settings")]);
     if (!context.runs.some((run) => run.served !== false)) {

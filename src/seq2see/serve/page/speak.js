@@ -224,7 +224,7 @@ export default class SpeakTab {
       new Heat(t("speak.alignment"), rows.length, columns.length, (frame, letter) => matrix.strength(frame, columns.length - 1 - letter), high, (frame) => seek(frame, rows.length)),
     ];
     this.letters = columns.map((letter) => make("span", {}, letter.replace(/^▁/, " ")));
-    const named = high / columns.length >= LETTER ? [make("div", { class: "letter-axis", "aria-hidden": "true" }, ...columns.map((letter) => make("span", {}, letter.replace(/^▁/, "␣"))))] : [];
+    const named = high / columns.length >= LETTER ? [make("div", { class: "letter-axis", "aria-hidden": "true" }, ...columns.map((letter) => make("span", {}, letter.replace(/^[▁ ]$/, "␣"))))] : [];
     const axis = () => make("div", { class: "time-axis note", "aria-hidden": "true" }, ...[0, take.seconds / 2, take.seconds].map((seconds) => make("span", {}, t("speak.seconds", { seconds: number(seconds, 1) }))));
     this.shownPlace.replaceChildren(
       card(t("speak.spectrogram"), [], this.heats[0].element, axis()),
