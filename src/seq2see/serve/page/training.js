@@ -219,7 +219,7 @@ export default class TrainingTab {
     const place = at < 0 ? curves.samples.length - 1 : Math.min(at, curves.samples.length - 1);
     const { step, samples } = curves.samples[place];
     const map = curves.maps.find((one) => one.step === step);
-    const ofMap = map ? samples.findIndex(([text]) => text === map.source) : -1;
+    const ofMap = samples.findIndex(([text]) => text === curves.maps[0]?.source); // always the same one
     const chosen = sentence < 0 ? Math.max(0, ofMap) : Math.min(sentence, samples.length - 1); // at first the one whose map is kept
     const [source, reference, output] = samples[chosen];
     if (!this.sentenceCard) this.buildSentence();
