@@ -163,23 +163,10 @@ def measure_load(bench: Bench) -> None:
     say("usable after the answer of /", spread(times))
 
 
-def long_text(bench: Bench) -> str:
-    """Sentences in one text that is still translated in one piece, as long as it can be."""
-    best = ""
-    for count in range(1, 12):
-        text = " ".join([TEXT.removesuffix(" .")] * count)
-        body = json.dumps({"run": bench.run, "text": text, "beam": 1}).encode()
-        asked = urllib.request.Request(f"{bench.url}/api/v1/translate", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(asked) as answer:
-            if json.load(answer).get("parts"):
-                break
-        best = text
-    return best
-
-
 def measure_hover(bench: Bench) -> None:
     with bench.page() as page:
-        bench.go(page, tab="look", text=long_text(bench), level="piece")
+        prefix = ".".join(["10"] * 100)  # what it says in any case, as the address of a translation with pins holds it
+        bench.go(page, tab="look", run="heads", text=" ".join("abcdefghij" * 10), level="piece", prefix=prefix)
         matrix = page.locator(".matrix")
         matrix.wait_for()
         page.wait_for_load_state("networkidle")
@@ -306,8 +293,8 @@ def serving(runs: list[Path], watched: Path, log: Path) -> Iterator[tuple[str, p
 
 def make_runs(folder: Path, source: Path) -> None:
     """A transformer of 48 heads, and a run in training that has made many updates."""
-    command = [sys.executable, "-m", "seq2see", "train", "builtin:copy", *HEAD_RUN, *BRIEF, "--out", str(folder / "heads")]
-    subprocess.run(command, check=True, capture_output=True)
+    train = [sys.executable, "-m", "seq2see", "train", "builtin:copy", *HEAD_RUN, *BRIEF]
+    subprocess.run([*train, "--out", str(folder / "heads")], check=True, capture_output=True)
     many = folder / "watched" / "many"
     many.mkdir(parents=True)
     (many / "config.json").write_bytes((source / "config.json").read_bytes())
