@@ -367,6 +367,7 @@ def test_a_voice_speaks_in_a_style(site: ServedPage) -> None:
             said["mel"]["mels"],
         ]
         sound = page.get_by_role("slider", name="Spectrogram", exact=False)
+        page.locator("audio").evaluate("(one) => one.pause()")
         sound.focus()
         page.keyboard.press("Home")
         page.keyboard.press("ArrowRight")
