@@ -348,6 +348,42 @@ def test_everything_works_from_the_keyboard(browser: Browser, tmp_path: Path) ->
         assert place(watched)[1] == len(SOURCE) - 1
 
 
+def test_rows_are_selected_from_the_keyboard_and_their_weights_added(browser: Browser, tmp_path: Path) -> None:
+    """Shift and an arrow from an anchor on, as in any list; Ctrl and an arrow goes along, Shift and Enter adds one."""
+    attention = cross(1, 1)
+    weights = attention.weights[0, 0]
+    with opened(browser, written(tmp_path, page(attention))) as watched:
+        settle(watched)
+        explorer, press = watched.page.locator(".explorer"), watched.page.keyboard.press
+        for view in ("matrix", "lines"):
+            watched.page.get_by_text(view.capitalize(), exact=True).click()
+            if view == "matrix":
+                watched.page.keyboard.press("Tab")
+                watched.page.locator(".matrix").focus()
+                press("ArrowDown")
+            else:
+                press("Tab")
+                watched.page.locator(".side.target .word").nth(1).focus()
+            press("Shift+ArrowDown")
+            assert explorer.get_attribute("data-rows") == "1 2"
+            told = float(watched.page.locator(".reading li .number").first.inner_text())
+            assert abs(told - weights[1:3].sum(axis=0).max()) < 0.02
+            press("Shift+ArrowUp")
+            press("Shift+ArrowUp")
+            assert explorer.get_attribute("data-rows") == "0 1"  # the row it began with stays
+            press("Control+ArrowDown")
+            press("Control+ArrowDown")
+            press("Control+ArrowDown")
+            assert explorer.get_attribute("data-rows") == "0 1"
+            press("Shift+Enter")
+            assert explorer.get_attribute("data-rows") == "0 1 3"
+            press("ArrowUp")
+            assert explorer.get_attribute("data-rows") == ""
+            assert place(watched) == (2, -1)
+            press("Escape")
+        assert watched.problems == []
+
+
 def test_lines_have_words_that_can_be_pointed_at_and_walked_through(browser: Browser, tmp_path: Path) -> None:
     attention = cross(1, 1)
     with opened(browser, written(tmp_path, page(attention))) as watched:

@@ -6,10 +6,12 @@ import re
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
-from served_page import TEXT, ServedPage, update_line, validation_line
+from served_page import OTHER, TEXT, ServedPage, update_line, validation_line
 
 from seq2see import atomic
+from seq2see.look.map.packing import pack
 from seq2see.runs.evaluations import keep_evaluation
+from seq2see.training.validation_maps import ValidationMaps
 
 WITHOUT_GONE = """(one) => {
   const copy = one.cloneNode(true);
@@ -60,6 +62,34 @@ def row_of_matrix(page: Page, row: int) -> dict[str, float]:
     return {"x": 20, "y": high - 8 - each * (rows - row) + each / 2}
 
 
+def test_rows_and_edits_by_keys_alone(site: ServedPage) -> None:
+    truth = site.translator("rnnsearch").translate(TEXT).attention.words().weights[0, 0]
+    with site.opened() as opened:
+        page = opened.go(tab="look", text=TEXT)
+        tab_to(page, ".matrix")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Shift+ArrowDown")
+        expect(page.locator(".explorer")).to_have_attribute("data-rows", "1 2")
+        assert "rows=1.2" in page.url
+        told = page.locator(".reading li").first.inner_text().split()
+        assert abs(float(told[-1]) - (truth[1] + truth[2]).max()) < 0.02
+        tab_to(page, "[aria-label='Switch a head off: Add']")
+        page.keyboard.press("Enter")
+        expect(page.locator(".edits li")).to_have_text("All heads: off")
+        expect(page.locator("[aria-label='Switch a head off: Add']")).to_be_focused()  # where it was
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """To a control as one gets there without a mouse."""
+    expect(page.locator(selector).first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"{selector} cannot be reached with the tab key")
+
+
 @pytest.mark.slow
 def test_rows_are_selected_with_shift_and_stand_in_the_address(site: ServedPage) -> None:
     with site.opened() as opened:
@@ -103,7 +133,7 @@ def test_what_if_shows_both_outputs_and_their_difference(site: ServedPage) -> No
         said = page.locator(".outcome dd").nth(1)
         expect(said).not_to_be_empty()
         assert re.sub(r"\s+", " ", said.evaluate(WITHOUT_GONE)).startswith(changed["after"]["text"])
-        page.get_by_label("Remove scale #1=0").click()
+        page.get_by_label("Remove 우리는 × 0").click()
         expect(page.locator(".edits li")).to_have_count(1)
         page.go_back()
         expect(page.locator(".edits li")).to_have_count(2)
@@ -292,6 +322,29 @@ def test_a_part_of_the_curves_with_the_pointer_and_by_keys(site: ServedPage) -> 
         expect(page.get_by_role("button", name="Show all of it")).to_be_hidden()
 
 
+def test_the_map_at_a_validation_stands_with_its_own_sentence(site: ServedPage) -> None:
+    run = site.folder / "watched" / "taught"
+    run.mkdir()
+    (run / "config.json").write_bytes((site.folder / "rnnsearch" / "config.json").read_bytes())
+    samples = [[OTHER, "a", "b"], [TEXT, "c", "d"]]
+    entry = {"step": 3, "elapsed": 1.0, "validation": {"loss": 1.0, "chrf": 13.0}, "samples": samples}
+    (run / "metrics.jsonl").write_text("".join(map(update_line, range(1, 4))) + json.dumps(entry) + "\n")
+    attention = site.translator("rnnsearch").translate(TEXT).attention
+    ValidationMaps(run, 3).add(3, 0, {"source": TEXT, "target": "c", "map": pack(attention)})
+    with site.opened() as opened:
+        page = opened.go(tab="training", watch="taught")
+        expect(page.locator(".then dd").first).to_have_text(TEXT)
+        matrix = page.get_by_role("application")
+        matrix.focus()
+        page.keyboard.press("ArrowDown")
+        expect(page.locator("body > [aria-live=polite]")).to_contain_text(attention.words().target.tokens[1])
+        page.get_by_role("combobox", name="Sentence").select_option("0")
+        expect(page.locator(".then dd").first).to_have_text(OTHER)
+        expect(matrix).to_have_count(0)
+        page.get_by_role("button", name=f"2. {TEXT}").click()
+        expect(matrix).to_be_visible()
+
+
 # ----- Speak
 
 
@@ -313,6 +366,15 @@ def test_a_voice_speaks_in_a_style(site: ServedPage) -> None:
             said["mel"]["frames"],
             said["mel"]["mels"],
         ]
+        sound = page.get_by_role("slider", name="Spectrogram", exact=False)
+        page.locator("audio").evaluate("(one) => one.pause()")
+        sound.focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        expect(sound).to_have_attribute("aria-valuenow", "1")
+        at = 1.5 * said["seconds"] / said["mel"]["frames"]
+        assert abs(page.locator("audio").evaluate("(one) => one.currentTime") - at) < 0.01
+        expect(sound).to_have_attribute("aria-valuetext", re.compile(rf"^{at:.2f} s: "))
         data = json.loads(opened.exported("json"))
         assert data["style"]["weights"] == said["style"]["weights"]
         assert "tokens=3%3D0.8" in page.url

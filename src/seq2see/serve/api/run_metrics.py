@@ -22,8 +22,10 @@ from seq2see.training.validation_maps import read_validation_maps
 
 MOST_POINTS = 5_000
 _MOST_BYTES = 64 * 2**20  # that one answer reads
+_AT_ONCE = 1000  # lines that are parsed together
 _DEEPEST = 3  # folders below a watched one
 _MOST_FOLDERS = 2_000
+_LARGEST_STEP = 2**53
 _NUMBERS = {int, float}
 _FIELDS = itemgetter("step", "epoch", "loss", "positions", "rate", "norm", "seconds")
 COLUMNS = ("step", "loss_min", "loss_mean", "loss_max", "rate", "norm", "epoch", "positions", "seconds")
@@ -164,20 +166,29 @@ def read_metrics(path: Path, after: int, inode: int | None) -> MetricsTail:
     except OSError:
         return MetricsTail([], [], 0, 0, reset=after > 0)
     whole = content[: content.rfind(b"\n") + 1]
-    entries = [entry for entry in _parsed_lines(whole) if _is_count(entry.get("step"))]
-    updates = [update for update in map(_update_line, entries) if update is not None]
-    validations = [entry for entry in entries if isinstance(entry.get("validation"), dict)]
+    updates: list[UpdateLine] = []
+    validations: list[dict[str, Any]] = []
+    for entry in _parsed_lines(whole):
+        step = entry.get("step")
+        if type(step) is not int or not 0 <= step < _LARGEST_STEP:
+            continue
+        if (update := _update_line(entry)) is not None:
+            updates.append(update)
+        if isinstance(entry.get("validation"), dict):
+            validations.append(entry)
     return MetricsTail(updates, validations, start + len(whole), status.st_ino, reset)
 
 
 def _parsed_lines(content: bytes) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines; what was being written when the power went is left out."""
     lines = content.splitlines()
-    try:
-        parsed = from_json(b"[%b]" % b",".join(lines))  # all at once is several times as fast
-    except ValueError:
-        parsed = map(_parsed, lines)
-    return (entry for entry in parsed if isinstance(entry, dict))
+    for start in range(0, len(lines), _AT_ONCE):
+        some = lines[start : start + _AT_ONCE]
+        try:
+            parsed = from_json(b"[%b]" % b",".join(some))  # several times as fast as one by one
+        except ValueError:
+            parsed = map(_parsed, some)
+        yield from (entry for entry in parsed if isinstance(entry, dict))
 
 
 def _parsed(line: bytes) -> Any:
@@ -187,17 +198,13 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**53
-
-
 def _update_line(entry: dict[str, Any]) -> UpdateLine | None:
     """None for a line of another kind, or with a number that nobody wrote."""
     try:
         values = _FIELDS(entry)
         if not _NUMBERS.issuperset(map(type, values)):
             return None
-        sum(map(float, values))
+        sum(values, 0.0)
     except (KeyError, OverflowError):  # a whole number can be larger than any float
         return None
     return UpdateLine._make(values)

@@ -32,6 +32,21 @@ export class Api {
     return this.ask(path, { method: "POST", headers: { "Content-Type": type }, body: blob }, options);
   }
 
+  /** A file of the page that is fetched when it is first wanted: like an answer, waited for. */
+  async part(name) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const found = await import(`/page/${name}.js${attempt ? `?again=${attempt}` : ""}`); // a browser may remember that it was not there
+        if (attempt) this.tell("here");
+        return found;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error; // it came, and has a fault
+        this.tell("away");
+        await pause(AGAIN);
+      }
+    }
+  }
+
   useKey(key) {
     sessionStorage.setItem(KEY, key);
   }

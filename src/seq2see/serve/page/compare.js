@@ -5,7 +5,7 @@ import { MatrixView } from "/view/matrix.js";
 import { AttentionMap } from "/view/weights.js";
 import { Latest, isAbort } from "/page/api.js";
 import { diffLine } from "/page/diff.js";
-import { button, card, debounced, empty, fault, field, note, number } from "/page/parts.js";
+import { button, card, debounced, empty, fault, field, note, number, saying } from "/page/parts.js";
 import { matricesPicture } from "/page/pictures.js";
 import { Sentence } from "/page/sentence.js";
 import { t } from "/page/texts.js";
@@ -121,7 +121,9 @@ export default class CompareTab {
   showMaps() {
     this.mapsCard.hidden = false;
     this.views = [];
-    const drawn = this.found.map(({ run, map }) => {
+    const seeing = this.found.filter(({ map }) => map);
+    const blind = this.found.filter(({ map }) => !map);
+    const drawn = [...seeing, ...blind].map(({ run, map }) => {
       const title = make("h3", {}, run);
       if (!map) return make("div", {}, title, make("p", { class: "blind" }, t("compare.blind.text")));
       const view = new MatrixView((row, column, how) => this.point(view, row, column, how));
@@ -137,9 +139,7 @@ export default class CompareTab {
     for (const { view, matrix } of this.views) {
       const own = view === from;
       view.setFocus(own ? row : -1, column < matrix.columns.length ? column : -1);
-      if (!own || !speak) continue;
-      const said = row >= 0 ? matrix.ofRow(row).slice(0, 3).map(([place, weight]) => `${matrix.columns[place]} ${weight.toFixed(2)}`) : [];
-      this.announce([row >= 0 ? matrix.rows[row] : "", column >= 0 ? matrix.columns[column] : "", ...said].filter(Boolean).join(", "));
+      if (own && speak) this.announce(saying(matrix, row, column));
     }
   }
 

@@ -8,6 +8,7 @@ import { button, card, empty, fault, iconButton, note } from "/page/parts.js";
 import { linesPicture, matricesPicture, matrixPicture } from "/page/pictures.js";
 import { Sentence } from "/page/sentence.js";
 import { t } from "/page/texts.js";
+import { say } from "/view/wording.js";
 
 const OPINIONS = ["attention", "posterior", "occlusion"];
 const SHOWN = ["view", "kind", "level", "layer", "head", "hide", "rescale", "rows"];
@@ -130,8 +131,33 @@ export default class LookTab {
       this.whatif.replaceChildren();
       return;
     }
-    const chips = make("ul", { class: "edits" }, ...this.edits.map((edit) => make("li", {}, make("bdi", {}, edit), iconButton("clear", t("whatif.remove", { edit }), () => this.change(this.edits.filter((one) => one !== edit))))));
+    const chips = make("ul", { class: "edits" }, ...this.edits.map((edit) => {
+      const worded = this.worded(edit);
+      return make("li", { title: edit }, make("bdi", {}, worded), iconButton("clear", t("whatif.remove", { edit: worded }), () => this.change(this.edits.filter((one) => one !== edit))));
+    }));
+    const kept = this.whatif.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     this.whatif.replaceChildren(card(t("whatif.title"), [], chips, this.forms(), this.outcome()));
+    if (kept === null) return;
+    const controls = [...this.whatif.querySelectorAll("button, select, input")];
+    (controls.find((one) => one.getAttribute("aria-label") === kept) ?? controls[0])?.focus();
+  }
+
+  get sourceWords() {
+    return (this.found?.unit.source ?? this.store.get("text")).split(/\s+/).filter(Boolean);
+  }
+
+  /** An edit in words; what an address says in another way stays as it is. */
+  worded(edit) {
+    const named = (number) => this.sourceWords[number - 1] ?? `#${number}`;
+    const [, layer, head] = edit.match(/^ablate cross(?::(\d+)(?:\.(\d+))?)?$/) ?? [null];
+    if (edit.startsWith("ablate cross") && layer !== null) {
+      const what = head !== undefined ? say("Layer {layer}, head {head}", { layer, head }) : layer !== undefined ? say("Layer {layer}", { layer }) : t("whatif.heads");
+      return t("whatif.is.off", { what });
+    }
+    const [, scaled, factor] = edit.match(/^scale #(\d+)=(\S+)$/) ?? [];
+    if (scaled) return `${named(scaled)} × ${factor}`;
+    const [, step, forced] = edit.match(/^force (\d+):#(\d+)=1$/) ?? [];
+    return forced ? t("whatif.is.forced", { step, word: named(forced) }) : edit;
   }
 
   change(edits) {
@@ -140,7 +166,7 @@ export default class LookTab {
 
   forms() {
     const run = this.run();
-    const words = (this.found?.unit.source ?? this.store.get("text")).split(/\s+/).filter(Boolean);
+    const words = this.sourceWords;
     const steps = this.found?.unit.token_ids.length ?? 0;
     const select = (label, choices) => make("select", { "aria-label": label }, ...choices.map(([value, text]) => make("option", { value }, text)));
     const amount = (label, value, max) => make("input", { type: "number", "aria-label": label, value, min: 0, max, step: "any" });
@@ -151,6 +177,11 @@ export default class LookTab {
     };
     const every = (size) => [["", t("whatif.all")], ...Array.from({ length: size }, (_, place) => [String(place), String(place)])];
     const [layer, head] = [select(t("whatif.layer"), every(run.layers)), select(t("whatif.head"), every(run.heads))];
+    head.disabled = true; // all layers: all heads
+    layer.addEventListener("change", () => {
+      head.disabled = layer.value === "";
+      if (head.disabled) head.value = "";
+    });
     const [scaled, factor] = [select(t("whatif.word"), numbered), amount(t("whatif.factor"), "0", 1000)];
     const [step, forced] = [select(t("whatif.step"), Array.from({ length: steps }, (_, place) => [String(place + 1), `${place + 1}`])), select(t("whatif.word"), numbered)];
     return make("div", { class: "edit-forms" },

@@ -3,8 +3,7 @@ import { make, makeSvg } from "/view/dom.js";
 import { themeChoice, useTheme } from "/view/theme.js";
 import { useWording } from "/view/wording.js";
 import { Api } from "/page/api.js";
-import { makeExport } from "/page/export.js";
-import { button, roving, short } from "/page/parts.js";
+import { button, iconButton, roving, short } from "/page/parts.js";
 import { Store } from "/page/store.js";
 import { LANGUAGES, language, languageName, setLanguage, t } from "/page/texts.js";
 import { Translations } from "/page/translations.js";
@@ -16,7 +15,7 @@ const EVERY = 5000; // milliseconds between questions for runs while there are n
 const BEGINNING = {
   tab: "translate", lang: "auto", theme: "auto", run: "", text: "", beam: 5, prefix: [], pick: 0, part: 0,
   view: "matrix", kind: "cross", level: "word", layer: -1, head: -1, hide: false, rescale: false, opinion: "attention", rows: [], edits: [""],
-  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", range: "", log: false, smooth: 0, sentence: 0, at: -1,
+  step: 1, temperature: 1, runs: [""], reference: "", watch: [""], across: "step", range: "", log: false, smooth: 0, sentence: -1, at: -1,
   voice: "", say: "", tokens: [""], lesson: "", set: [""],
 };
 
@@ -59,7 +58,7 @@ function build() {
   tabs.forEach((tab) => tab.hide?.());
   tabs.clear();
   panel = make("div", { id: "panel", role: "tabpanel", tabindex: -1 });
-  const top = make("header", { class: "top-bar" }, mark(), runPicker(), make("div", { class: "settings" }, languagePicker(), themePicker(), makeExport(() => tabs.get(tabName())), keysButton()));
+  const top = make("header", { class: "top-bar" }, mark(), runPicker(), make("div", { class: "settings" }, languagePicker(), themePicker(), exportButton(), keysButton()));
   document.body.replaceChildren(make("a", { class: "skip", href: "#panel" }, t("skip")), top, make("main", {}, tabBar(), banner, panel), footer(), voice);
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -121,6 +120,18 @@ function themePicker() {
   return button(t(`theme.${themeChoice()}`), () => store.set({ theme: next[themeChoice()] }), { id: "theme" });
 }
 
+/** The menu is a file of its own, fetched when it is first wanted. */
+function exportButton() {
+  const first = iconButton("down", t("export.title"), async () => {
+    const { makeExport } = await api.part("export");
+    if (!first.isConnected) return; // it was asked for twice
+    const menu = makeExport(() => tabs.get(tabName()));
+    first.replaceWith(menu);
+    menu.querySelector("#export").click();
+  }, { id: "export", "aria-expanded": "false", "aria-haspopup": "true" });
+  return first;
+}
+
 function keysButton() {
   return button("?", () => showKeys(), { id: "keys", "aria-label": t("keys.title"), title: t("keys.title") });
 }
@@ -160,7 +171,7 @@ async function open() {
     return;
   }
   if (!tabs.has(name)) {
-    const { default: Tab } = await import(`/page/${name}.js`);
+    const { default: Tab } = await api.part(name);
     if (turn !== opening) return;
     tabs.set(name, new Tab(context));
   }
@@ -232,9 +243,13 @@ addEventListener("keydown", (event) => {
 });
 
 async function start() {
+  api.part(tabName()); // on its way while runs are asked for
   try {
-    await api.get("/ready"); // 503 while models are loaded, and then it is asked again
     [context.runs, context.settings] = await Promise.all([api.get("runs"), api.get("/frontend/settings")]);
+    if (!context.runs.some((run) => run.served !== false)) {
+      await api.get("/ready"); // 503 while models are loaded, and then it is asked again
+      context.runs = await api.get("runs");
+    }
   } catch (error) {
     panel?.replaceChildren(make("p", { class: "fault", role: "alert" }, error.message));
     return;
@@ -244,7 +259,7 @@ async function start() {
 }
 
 async function showKeys() {
-  const { openKeys } = await import("/page/keys.js");
+  const { openKeys } = await api.part("keys");
   openKeys();
 }
 

@@ -1,6 +1,6 @@
 // Small pieces that every tab is made of.
 import { make, makeSvg } from "/view/dom.js";
-import { t } from "/page/texts.js";
+import { language, t } from "/page/texts.js";
 
 export function button(label, act, attributes = {}) {
   const made = make("button", { type: "button", class: "quiet", ...attributes }, label);
@@ -54,10 +54,17 @@ export function count(value) {
   return value.toLocaleString("en");
 }
 
-/** 1,234,567 -> 1.2 M */
+/** 1,234,567 -> 1.2 M, 123만 */
 export function short(value) {
+  if (language() === "ko") return value.toLocaleString("ko", { notation: "compact", maximumSignificantDigits: 3 });
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
   return value >= 1e4 ? `${Math.round(value / 1e3)} k` : count(value);
+}
+
+/** What a place in a matrix says: its row, its column, what the row looked at most. */
+export function saying(matrix, row, column) {
+  const said = row >= 0 ? matrix.ofRow(row).slice(0, 3).map(([place, weight]) => `${matrix.columns[place]} ${weight.toFixed(2)}`) : [];
+  return [matrix.rows[row], matrix.columns[column], ...said].filter(Boolean).join(", ");
 }
 
 /** 95 -> 2 min; 4000 -> 1 h 7 min */

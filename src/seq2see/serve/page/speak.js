@@ -8,6 +8,7 @@ import { button, card, empty, fault, field, iconButton, note, number, percent } 
 import { t } from "/page/texts.js";
 
 const TAKES = 6;
+const LETTER = 15; // pixels that the name of a letter needs
 const LARGEST = 2 * 2 ** 20; // bytes of a recording
 
 export default class SpeakTab {
@@ -21,7 +22,7 @@ export default class SpeakTab {
 
   build() {
     this.voicePlace = make("div");
-    this.text = make("textarea", { rows: 2, dir: "auto", maxlength: 2000, spellcheck: "false" });
+    this.text = make("textarea", { rows: 2, placeholder: t("speak.example"), dir: "auto", maxlength: 2000, spellcheck: "false" });
     this.text.addEventListener("input", () => this.store.set({ say: this.text.value }));
     this.text.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.speak());
     this.fault = make("div");
@@ -161,7 +162,10 @@ export default class SpeakTab {
 
   async speak() {
     const text = this.text.value.trim();
-    if (!text) return;
+    if (!text) {
+      this.text.focus();
+      return;
+    }
     this.fault.replaceChildren(note(t("waiting")));
     const tokens = Object.fromEntries([...this.given].map(([token, weight]) => [String(token), weight]));
     try {
@@ -188,7 +192,7 @@ export default class SpeakTab {
   }
 
   line(take) {
-    const audio = make("audio", { controls: true, src: take.address, "aria-label": `${t("speak.take", { number: take.number })}: ${take.text}` });
+    const audio = (take.audio = make("audio", { controls: true, src: take.address, "aria-label": `${t("speak.take", { number: take.number })}: ${take.text}` }));
     audio.addEventListener("play", () => {
       for (const other of this.list.querySelectorAll("audio")) if (other !== audio) other.pause();
       this.display(take);
@@ -207,21 +211,41 @@ export default class SpeakTab {
     const map = new AttentionMap(take.alignment);
     const matrix = map.matrix(map.layers.length > 1 ? null : 0, map.heads.length > 1 ? null : 0, "piece", false);
     this.reading = { matrix, seconds: take.seconds };
+    const { rows, columns } = matrix;
+    const seek = (frame, of) => {
+      take.audio.currentTime = (take.seconds * (frame + 0.5)) / of;
+      this.mark((frame + 0.5) / of);
+    };
     const mel = unpackMel(take.mel);
-    this.heats = [new Heat(t("speak.spectrogram"), take.mel.frames, take.mel.mels, (frame, band) => mel[frame * take.mel.mels + band], 150), new Heat(t("speak.alignment"), matrix.rows.length, matrix.columns.length, (frame, letter) => matrix.strength(frame, matrix.columns.length - 1 - letter), 180)];
-    this.letters = matrix.columns.map((letter) => make("span", {}, letter.replace(/^▁/, " ")));
-    this.shownPlace.replaceChildren(card(t("speak.spectrogram"), [], this.heats[0].element), card(t("speak.alignment"), [], make("div", { class: "letters", "aria-hidden": "true" }, ...this.letters), this.heats[1].element));
+    const { frames, mels } = take.mel;
+    const high = clamp(LETTER * columns.length, 150, 420);
+    this.heats = [
+      new Heat(t("speak.spectrogram"), frames, mels, (frame, band) => mel[frame * mels + band], 150, (frame) => seek(frame, frames)),
+      new Heat(t("speak.alignment"), rows.length, columns.length, (frame, letter) => matrix.strength(frame, columns.length - 1 - letter), high, (frame) => seek(frame, rows.length)),
+    ];
+    this.letters = columns.map((letter) => make("span", {}, letter.replace(/^▁/, " ")));
+    const named = high / columns.length >= LETTER ? [make("div", { class: "letter-axis", "aria-hidden": "true" }, ...columns.map((letter) => make("span", {}, letter.replace(/^[▁ ]$/, "␣"))))] : [];
+    const axis = () => make("div", { class: "time-axis note", "aria-hidden": "true" }, ...[0, take.seconds / 2, take.seconds].map((seconds) => make("span", {}, t("speak.seconds", { seconds: number(seconds, 1) }))));
+    this.shownPlace.replaceChildren(
+      card(t("speak.spectrogram"), [], this.heats[0].element, axis()),
+      card(t("speak.alignment"), [], make("div", { class: "letters", "aria-hidden": "true" }, ...this.letters), make("div", { class: "lettered" }, ...named, make("div", {}, this.heats[1].element, axis()))),
+    );
+  }
+
+  /** share: 0 to 1, of the take that is displayed. */
+  mark(share, ended = false) {
+    const { matrix, seconds } = this.reading;
+    const row = Math.min(matrix.rows.length - 1, Math.floor(share * matrix.rows.length));
+    const letter = ended ? -1 : matrix.ofRow(row)[0]?.[0] ?? -1;
+    this.letters.forEach((span, place) => span.classList.toggle("now", place === letter));
+    const text = t("speak.at", { seconds: number(share * seconds, 2), letter: matrix.columns[letter] ?? "" });
+    for (const heat of this.heats) heat.playhead(share, text);
   }
 
   follow(audio) {
     cancelAnimationFrame(this.frame);
     const step = () => {
-      const at = clamp(audio.currentTime / this.reading.seconds, 0, 1);
-      const { matrix } = this.reading;
-      const row = Math.min(matrix.rows.length - 1, Math.floor(at * matrix.rows.length));
-      const letter = audio.ended ? -1 : matrix.ofRow(row)[0]?.[0] ?? -1;
-      this.letters.forEach((span, place) => span.classList.toggle("now", place === letter));
-      for (const heat of this.heats) heat.playhead(at);
+      this.mark(clamp(audio.currentTime / this.reading.seconds, 0, 1), audio.ended);
       if (!audio.paused && !audio.ended) this.frame = requestAnimationFrame(step);
     };
     step();
@@ -229,7 +253,7 @@ export default class SpeakTab {
 
   exports() {
     if (!this.displayed) return null;
-    const { sound, address, ...data } = this.displayed;
+    const { sound, address, audio, ...data } = this.displayed;
     const { matrix } = this.reading;
     const rows = matrix.rows.map((name, row) => [row, ...matrix.columns.map((_, column) => matrix.at(row, column).toFixed(4))]);
     return { name: `take-${data.number}`, title: data.text, data, rows: [["frame", ...matrix.columns], ...rows], picture: () => this.heats[1].picture() };

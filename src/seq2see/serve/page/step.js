@@ -125,7 +125,7 @@ export default class StepTab {
       stepCard(3, t("step.scores"), "", formula(look.score), bars(look.tokens, look.scores, { digits: 3, signed: true })),
       stepCard(4, t("step.mask"), "", note(maskNote), mask(look)),
       this.weightsCard(look),
-      stepCard(6, t("step.sum"), "", note(t("step.context")), vector(look.context), digits(look.context), make("h3", {}, t("step.choices")), this.choices()),
+      stepCard(6, t("step.sum"), side, note(t("step.context")), vector(look.context), digits(look.context), make("h3", {}, t("step.choices")), this.choices()),
     ];
   }
 
@@ -182,7 +182,7 @@ function worded(text) {
 
 /** What is computed before or after the look, formula by formula. */
 function way(title, formulas) {
-  return formulas.length ? [card(title, [], make("div", { class: "stack way" }, ...formulas.map((made) => make("section", {}, make("h3", {}, worded(made.name)), formula(made), parts(made)))))] : [];
+  return formulas.length ? [card(title, [], make("div", { class: "stack way" }, ...formulas.map((made) => make("section", {}, make("h3", {}, worded(made.name)), formula({ ...made, name: "" }), parts(made)))))] : [];
 }
 
 function stepCard(place, title, side, ...inside) {
@@ -244,12 +244,13 @@ function bars(names, values, { digits: places = 2, signed = false, most = null, 
 }
 
 function formula({ name, text, paper }) {
-  return make("p", { class: "formula", tabindex: 0 }, text, paper ? make("small", {}, `  ${name}, ${paper}`) : make("small", {}, `  ${name}`));
+  const from = [worded(name), paper].filter(Boolean).join(", ");
+  return make("p", { class: "formula", tabindex: 0 }, worded(text), from ? make("small", {}, `  ${from}`) : "");
 }
 
 /** What the letters of a formula stand for. */
 function parts({ parts: named }) {
-  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [symbol, worded(meaning), make("span", { class: "digits" }, written(value))]);
+  const rows = Object.entries(named).map(([symbol, { meaning, value }]) => [make("span", { class: "symbol" }, symbol), worded(meaning), make("span", { class: "digits" }, written(value))]);
   return table([[t("step.symbol"), t("step.meaning"), t("step.value")], ...rows], { class: "scroll wrap", tabindex: 0 });
 }
 

@@ -5,7 +5,7 @@ import { MatrixView } from "/view/matrix.js";
 import { AttentionMap } from "/view/weights.js";
 import { Curves } from "/page/curves.js";
 import { diffLine } from "/page/diff.js";
-import { button, card, duration, empty, note, number, table } from "/page/parts.js";
+import { button, card, duration, empty, note, number, saying, table } from "/page/parts.js";
 import { chartsPicture } from "/page/pictures.js";
 import { t } from "/page/texts.js";
 
@@ -24,7 +24,10 @@ export default class TrainingTab {
     this.state = make("div", { class: "notes", "aria-live": "polite" });
     this.grid = make("div", { class: "charts" });
     this.sentences = make("div");
-    this.matrix = new MatrixView((row, column) => this.matrix.setFocus(row, column));
+    this.matrix = new MatrixView((row, column, { speak }) => {
+      this.matrix.setFocus(row, column);
+      if (speak) this.announce(saying(this.matrix.matrix, row, column));
+    });
     this.mapPlace = make("div");
     this.table = make("details", {}, make("summary", {}, t("training.table")), make("div"));
     this.element = make("div", { class: "stack" }, make("section", { class: "card" }, this.runsBar, this.tools, this.state), this.grid, this.sentences, this.table);
@@ -215,11 +218,14 @@ export default class TrainingTab {
     const { sentence, at } = this.store.values;
     const place = at < 0 ? curves.samples.length - 1 : Math.min(at, curves.samples.length - 1);
     const { step, samples } = curves.samples[place];
-    const [source, reference, output] = samples[Math.min(sentence, samples.length - 1)];
+    const map = curves.maps.find((one) => one.step === step);
+    const ofMap = samples.findIndex(([text]) => text === curves.maps[0]?.source); // always the same one
+    const chosen = sentence < 0 ? Math.max(0, ofMap) : Math.min(sentence, samples.length - 1); // at first the one whose map is kept
+    const [source, reference, output] = samples[chosen];
     if (!this.sentenceCard) this.buildSentence();
     const { title, picker, slider, when, texts } = this.sentenceCard;
     title.textContent = `${t("training.sentences")} · ${name}`;
-    picker.replaceChildren(...samples.map(([text], number1) => make("option", { value: number1, selected: number1 === sentence }, `${number1 + 1}. ${text.slice(0, 48)}`)));
+    picker.replaceChildren(...samples.map(([text], number1) => make("option", { value: number1, selected: number1 === chosen }, `${number1 + 1}. ${text.slice(0, 48)}`)));
     slider.max = curves.samples.length - 1;
     slider.value = place;
     slider.disabled = curves.samples.length < 2;
@@ -227,7 +233,7 @@ export default class TrainingTab {
     when.textContent = `${t("training.step")} ${step.toLocaleString("en")}`;
     const pair = (label, value) => [make("dt", {}, label), make("dd", { dir: "auto" }, value)];
     texts.replaceChildren(...pair(t("source"), source), ...pair(t("training.reference"), reference), ...pair(t("target"), diffLine(reference, output)));
-    this.showMap(curves, step);
+    this.showMap(map, ofMap < 0 || ofMap === chosen ? null : ofMap);
   }
 
   buildSentence() {
@@ -242,12 +248,16 @@ export default class TrainingTab {
     this.sentences.replaceChildren(made);
   }
 
-  showMap(curves, step) {
-    const stored = curves.maps.find((one) => one.step === step);
+  /** elsewhere: which sentence the map is of, where it is not the one that is shown. */
+  showMap(stored, elsewhere) {
     this.mapPlace.hidden = !stored;
     if (!stored) return;
-    if (!this.mapPlace.firstChild) this.mapPlace.append(make("h3", {}, ""), this.matrix.element);
-    this.mapPlace.firstChild.textContent = `${t("training.map")}: ${stored.source}`;
+    if (elsewhere !== null) {
+      const open = button(`${elsewhere + 1}. ${stored.source}`, () => this.store.set({ sentence: -1 }), { class: "link", dir: "auto" });
+      this.mapPlace.replaceChildren(make("p", { class: "note" }, `${t("training.map.other")} `, open));
+      return;
+    }
+    this.mapPlace.replaceChildren(make("h3", {}, t("training.map")), this.matrix.element);
     stored.drawn ??= new AttentionMap(stored.map);
     const { layers, heads } = stored.drawn;
     this.matrix.show(stored.drawn.matrix(layers.length > 1 ? null : 0, heads.length > 1 ? null : 0, "word", false), "cross");

@@ -1,7 +1,6 @@
 // Translate: a text on the left, its translation on the right, each word of it a door to others.
 import { make } from "/view/dom.js";
 import { AttentionMap } from "/view/weights.js";
-import { Alternatives } from "/page/alternatives.js";
 import { Latest, isAbort } from "/page/api.js";
 import { Glossary, glossaryTerms } from "/page/glossary.js";
 import { button, card, count, debounced, fault, icon, iconButton, note, number, percent, roving } from "/page/parts.js";
@@ -44,10 +43,7 @@ export default class TranslateTab {
         this.undo();
       }
     });
-    this.alternatives = new Alternatives(this.api, {
-      choose: (one, keep) => this.choose(one, keep),
-      release: () => this.pin(this.words[this.at].pieces[0]),
-    });
+    this.alternatives = null; // made with the first word that is clicked
     this.notes = make("div", { class: "notes" });
     this.figures = make("span", { class: "figures" });
     this.undoing = iconButton("undo", t("translate.undo"), () => this.undo(), { disabled: true });
@@ -74,7 +70,7 @@ export default class TranslateTab {
     const copy = iconButton("copy", t("translate.copy"), () => this.copy());
     this.saying = iconButton("play", t("translate.speak"), () => this.store.set({ tab: "speak", say: this.shown?.text ?? "" }, { push: true }), { hidden: true });
     const foot = make("div", { class: "card-foot" }, this.figures, this.freeing);
-    return make("section", { class: "card text" }, make("div", { class: "card-head" }, this.targetName, make("div", { class: "tools" }, this.undoing, this.saying, copy)), this.output, this.alternatives.element, this.notes, foot);
+    return make("section", { class: "card text" }, make("div", { class: "card-head" }, this.targetName, make("div", { class: "tools" }, this.undoing, this.saying, copy)), this.output, this.notes, foot);
   }
 
   below() {
@@ -115,7 +111,7 @@ export default class TranslateTab {
     this.asking.abort();
     this.looking.abort();
     this.soon.cancel();
-    this.alternatives.close(false);
+    this.alternatives?.close(false);
   }
 
   changed(names) {
@@ -164,7 +160,7 @@ export default class TranslateTab {
 
   typed(text) {
     this.earlier = [];
-    this.alternatives.close(false);
+    this.alternatives?.close(false);
     this.typing = true;
     this.store.set({ text, prefix: [], pick: 0 });
     this.typing = false;
@@ -327,9 +323,19 @@ export default class TranslateTab {
 
   // ----- other words
 
-  open(place) {
+  async open(place) {
+    const { shown } = this;
     const word = this.words[place];
     if (!word?.pieces) return;
+    if (!this.alternatives) {
+      const { Alternatives } = await this.api.part("alternatives");
+      if (shown !== this.shown) return; // another translation came in between
+      this.alternatives ??= new Alternatives(this.api, {
+        choose: (one, keep) => this.choose(one, keep),
+        release: () => this.pin(this.words[this.at].pieces[0]),
+      });
+      this.output.after(this.alternatives.element);
+    }
     this.at = place;
     const request = { run: this.run().name, source: this.store.get("text"), target_ids: this.shown.token_ids, word: place };
     this.alternatives.open(this.wordButtons[place], request, word.text, this.isPinned(word));

@@ -61,3 +61,8 @@ export function share(value) {
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
+
+/** Whether a click or a key is meant for one more row. */
+export function several(event) {
+  return event.shiftKey || event.ctrlKey || event.metaKey;
+}

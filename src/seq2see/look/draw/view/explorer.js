@@ -19,6 +19,7 @@ export class Explorer {
   constructor(examples, host = {}) {
     this.host = host;
     this.rows = []; // selected together
+    this.anchor = null; // the row that a selection was begun with
     this.examples = examples.map((example) => ({ ...example, maps: example.maps.map((map) => (map instanceof AttentionMap ? map : new AttentionMap(map))) }));
     this.state = { kind: "cross", view: "matrix", level: "piece", hide: false, rescale: false, whole: false, layer: null, head: null, ...host.state };
     this.pinned = null;
@@ -157,6 +158,7 @@ export class Explorer {
     const { view, kind } = this.state;
     this.pinned = null;
     this.rows = [];
+    this.anchor = null;
     const drawing = this.views[view];
     this.element.dataset.view = view ?? "none";
     this.pickers.hidden = view === "beam" || !this.map;
@@ -173,11 +175,23 @@ export class Explorer {
   }
 
   /** Where the eye is. A pinned place stays until another one is pinned, or let go. */
-  focus(row, column, { pin = false, move = false, speak = false, add = false }) {
+  focus(row, column, { pin = false, move = false, speak = false, add = false, extend = null, along = false }) {
     const { view, kind } = this.state;
     if (view !== "matrix" && view !== "lines") return;
     if (add && row >= 0) {
-      this.select(this.rows.includes(row) ? this.rows.filter((one) => one !== row) : [...this.rows, row], speak);
+      this.anchor = row;
+      this.select(this.rows.includes(row) ? this.rows.filter((one) => one !== row) : [...this.rows, row], speak, row);
+      return;
+    }
+    if (extend !== null && row >= 0) {
+      this.anchor ??= extend < 0 ? row : extend;
+      const [first, last] = [Math.min(this.anchor, row), Math.max(this.anchor, row)];
+      this.select(Array.from({ length: last - first + 1 }, (_, place) => first + place), speak, row);
+      return;
+    }
+    if (along && this.rows.length) {
+      this.views[view].setFocus(-1, -1, this.rows, row);
+      if (speak) this.reading.sayRow(this.matrix, kind, row);
       return;
     }
     if (this.rows.length) {
@@ -194,12 +208,13 @@ export class Explorer {
     else this.reading.show(this.matrix, kind, row, column, { speak, pinned: this.pinned !== null });
   }
 
-  /** Rows whose weights are added; none: back to one at a time. */
-  select(rows, speak = false) {
+  /** Rows whose weights are added; none: back to one at a time. cursor: the row that keys go on from. */
+  select(rows, speak = false, cursor = rows[rows.length - 1] ?? -1) {
     this.rows = rows.filter((row) => row < this.matrix.rows.length);
+    if (!this.rows.length) this.anchor = null;
     this.pinned = null;
     this.element.dataset.rows = this.rows.join(" ");
-    this.views[this.state.view].setFocus(-1, -1, this.rows);
+    this.views[this.state.view].setFocus(-1, -1, this.rows, cursor);
     if (this.rows.length) this.reading.showSeveral(this.matrix, this.state.kind, this.rows, { speak });
     else this.reading.hint(say(HINT));
     this.host.changed?.(this.state, this.rows);

@@ -110,6 +110,10 @@ export const DRAWINGS = {
   "what the convolution made of what was said": "지금까지 말한 것으로 합성곱이 만든 것",
   "h_j and the word vector of j": "h_j와 j의 단어 벡터",
   // formulas before and after a look
+  "no attention: the source is one vector; it enters every step anew": "어텐션 없음: 원문은 벡터 하나이며 단계마다 다시 들어옵니다",
+  "no attention: the source is one vector; it became the first state and is not heard of again": "어텐션 없음: 원문은 벡터 하나이며 첫 상태가 된 뒤 다시 쓰이지 않습니다",
+  "x, the vector of this position, after each of them": "x: 각각을 지난 뒤 이 자리의 벡터",
+  additive: "덧셈", dot: "내적", "scaled dot": "크기를 나눈 내적", location: "위치", cosine: "코사인", softmax: "소프트맥스",
   "GRU, backwards": "GRU, 거꾸로",
   "GRU, forwards": "GRU, 앞으로",
   "GRU, layer {n0}": "GRU, {n0}층",

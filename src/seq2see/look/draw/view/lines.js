@@ -1,5 +1,5 @@
 // The map as two columns of words with lines between them: the stronger the weight, the stronger the line.
-import { clamp, make, share } from "./dom.js";
+import { clamp, make, several, share } from "./dom.js";
 import { Stage } from "./stage.js";
 import { tones } from "./theme.js";
 import { say } from "./wording.js";
@@ -14,6 +14,7 @@ export class LinesView {
     this.tell = focus;
     this.focus = [-1, -1];
     this.also = [];
+    this.how = {}; // what the next focus is told with
     this.stage = new Stage("lines", (context, view) => this.draw(context, view));
     this.stage.onResize = () => this.layout();
     this.element = this.stage.element;
@@ -48,8 +49,8 @@ export class LinesView {
       button.style.top = `${place * STEP}px`;
       const at = side === 0 ? [-1, place] : [place, -1];
       button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.tell(...at, {}));
-      button.addEventListener("focus", () => button.matches(":focus-visible") && this.tell(...at, { move: true, speak: true }));
-      button.addEventListener("click", (event) => this.tell(...at, { pin: true, add: event.shiftKey }));
+      button.addEventListener("focus", () => button.matches(":focus-visible") && this.tell(...at, { move: true, speak: true, ...this.how }));
+      button.addEventListener("click", (event) => this.tell(...at, { pin: true, add: several(event) }));
       button.addEventListener("keydown", (event) => this.key(event, side, place));
       return { button, number };
     });
@@ -61,10 +62,14 @@ export class LinesView {
     const other = event.key === "ArrowLeft" ? 0 : event.key === "ArrowRight" ? 1 : side;
     const moves = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: Infinity, ArrowLeft: place, ArrowRight: place };
     if (event.key === "Escape") this.tell(-1, -1, { pin: true, speak: true });
-    if (!(event.key in moves) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const further = side === 1 && (event.key === "ArrowUp" || event.key === "ArrowDown");
+    const beside = event.ctrlKey || event.metaKey;
+    if (!(event.key in moves) || event.altKey || (beside && !further)) return;
+    this.how = further && event.shiftKey ? { extend: place } : further && beside ? { along: true } : {};
     const target = this.words[other][clamp(moves[event.key], 0, this.words[other].length - 1)].button;
     for (const { button } of this.words[other]) button.tabIndex = button === target ? 0 : -1;
     target.focus();
+    this.how = {};
     event.preventDefault();
   }
 

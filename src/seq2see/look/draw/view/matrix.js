@@ -1,5 +1,5 @@
 // The map as a matrix: a row for what was said, a column for what was looked at, a star on the text each row looked at most.
-import { clamp, share } from "./dom.js";
+import { clamp, several, share } from "./dom.js";
 import { Stage, cutText } from "./stage.js";
 import { font, onShade, shade, shadePixels, themeName, tones } from "./theme.js";
 import { say } from "./wording.js";
@@ -10,11 +10,13 @@ const NARROWEST = 20; // slanted names need as much
 const NAMES = { cross: ["target ↓", "source →"], encoder: ["source ↓", "source →"], decoder: ["target ↓", "so far →"] };
 
 export class MatrixView {
-  /** focus(row, column, how): told where the eye is; -1 for none, how: {pin, move, speak, add}; add: to other rows. */
+  /** focus(row, column, how): told where the eye is; -1 for none. how: {pin, move, speak, add, extend, along};
+   *  add: to other rows; extend: from row `extend` on; along: rows that are selected stay so. */
   constructor(focus) {
     this.tell = focus;
     this.focus = [-1, -1];
     this.also = []; // rows that are selected together
+    this.cursor = -1; // the row among or beside them that keys go on from
     this.stage = new Stage("matrix", (context, view) => this.draw(context, view));
     this.stage.onResize = () => this.layout();
     this.element = this.stage.element;
@@ -30,13 +32,14 @@ export class MatrixView {
     this.kind = kind;
     this.whole = whole;
     this.image = null;
-        this.element.setAttribute("aria-label", say("Attention matrix, {rows} rows, {columns} columns. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.", { rows: matrix.rows.length, columns: matrix.columns.length }));
+    this.element.setAttribute("aria-label", say("Attention matrix, {rows} rows, {columns} columns. Move with the arrow keys; S goes to the strongest of a row, Enter pins, Escape lets go.", { rows: matrix.rows.length, columns: matrix.columns.length }));
     this.layout();
   }
 
-  setFocus(row, column, also = []) {
+  setFocus(row, column, also = [], cursor = -1) {
     this.focus = [row, column];
     this.also = also;
+    this.cursor = cursor;
     this.stage.redraw();
   }
 
@@ -168,6 +171,11 @@ export class MatrixView {
     const around = this.cell < 8 || this.row < 8 ? 2 : 0; // small cells would vanish below their frame
     for (const one of row >= 0 ? [row, ...this.also] : this.also) context.strokeRect(1, one * this.row - around, columns.length * this.cell - 3, this.row - 1 + 2 * around);
     if (column >= 0) context.strokeRect(column * this.cell - around, 1, this.cell - 1 + 2 * around, rows.length * this.row - 3);
+    if (this.cursor < 0 || !this.also.length) return;
+    context.setLineDash([4, 3]);
+    context.strokeStyle = tones().text;
+    context.strokeRect(1, this.cursor * this.row - around, columns.length * this.cell - 3, this.row - 1 + 2 * around);
+    context.setLineDash([]);
   }
 
   drawRowNames(context, view, first, last) {
@@ -241,9 +249,9 @@ export class MatrixView {
       if (event.pointerType === "mouse") this.tell(...this.hit(event), {});
     });
     element.addEventListener("pointerleave", () => this.tell(-1, -1, {}));
-    element.addEventListener("click", (event) => this.tell(...this.hit(event), { pin: true, add: event.shiftKey }));
+    element.addEventListener("click", (event) => this.tell(...this.hit(event), { pin: true, add: several(event) }));
     element.addEventListener("focus", () => {
-      if (element.matches(":focus-visible") && this.focus[0] < 0 && this.focus[1] < 0) this.moveTo(0, -1);
+      if (element.matches(":focus-visible") && this.focus[0] < 0 && this.focus[1] < 0 && !this.also.length) this.moveTo(0, -1);
     });
     element.addEventListener("keydown", (event) => this.key(event));
   }
@@ -260,7 +268,7 @@ export class MatrixView {
   }
 
   key(event) {
-    const [row, column] = this.focus;
+    const [row, column] = this.also.length ? [this.cursor, -1] : this.focus;
     const { rows, columns, peaks } = this.matrix;
     const page = Math.max(1, Math.floor((this.element.clientHeight - this.head) / this.row) - 1);
     const moves = {
@@ -274,22 +282,25 @@ export class MatrixView {
       End: [row, columns.length - 1],
       s: [row, row < 0 ? column : peaks[row]],
     };
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") this.tell(row, column, { pin: true, speak: true, add: event.shiftKey });
+    if (event.altKey) return;
+    if (event.key === "Enter" || event.key === " ") this.tell(row, column, { pin: true, speak: true, add: several(event) });
     else if (event.key === "Escape") this.tell(-1, -1, { pin: true, speak: true });
     else if (moves[event.key]) {
       const [down, across] = moves[event.key];
-      this.moveTo(clamp(down, column < 0 ? 0 : -1, rows.length - 1), clamp(across, -1, columns.length - 1));
+      const further = event.key.startsWith("Page") || event.key === "ArrowUp" || event.key === "ArrowDown";
+      const how = further && event.shiftKey ? { extend: row } : further && (event.ctrlKey || event.metaKey) ? { along: true } : {};
+      if ((event.ctrlKey || event.metaKey) && !how.along) return; // a key of the browser
+      this.moveTo(clamp(down, column < 0 || how.extend !== undefined ? 0 : -1, rows.length - 1), clamp(across, -1, columns.length - 1), how);
     } else return;
     event.preventDefault();
   }
 
-  moveTo(row, column) {
+  moveTo(row, column, how = {}) {
     const { element } = this;
     const reach = (at, size, seen, from) => Math.min(at * size, Math.max(from, (at + 1) * size - seen));
     if (row >= 0) element.scrollTop = reach(row, this.row, element.clientHeight - this.head - 10, element.scrollTop);
     if (column >= 0) element.scrollLeft = reach(column, this.cell, element.clientWidth - this.label - 30, element.scrollLeft);
-    this.tell(row, column, { move: true, speak: true });
+    this.tell(row, column, { move: true, speak: true, ...how });
   }
 }
 

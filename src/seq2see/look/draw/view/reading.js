@@ -50,6 +50,11 @@ export class Reading {
     if (speak) this.say(title, found.slice(0, 3), matrix.columns);
   }
 
+  /** A row that is only passed, beside those that are selected. */
+  sayRow(matrix, kind, row) {
+    this.say(titleOf(SAYING[kind], true, matrix.rows[row]), matrix.ofRow(row).slice(0, 3), matrix.columns);
+  }
+
   say(title, found, names) {
     this.voice.textContent = `${title.join(" ")}: ${found.map(([place, weight]) => `${names[place]} ${share(weight)}`).join(", ")}`;
   }
