@@ -12,6 +12,7 @@ from seq2see.study.cells import baselines_of, cells_of, conditions_of
 from seq2see.study.config import make_study, read_study
 from seq2see.study.identity import cell_digest, check_settings, sets_of
 from seq2see.study.plan import plan_study
+from seq2see.study.widths import equal_sizes
 
 GRID = """
 title = "Grid"
@@ -172,3 +173,22 @@ def test_our_own_studies_have_settings_that_train_takes_and_the_hours_that_their
     row = f"| {len(cells)} | {len(cells) * study.budget.minutes / 60:.1f} |"
     guide = (path.parents[1] / "docs" / "study.md").read_text(encoding="utf-8")
     assert next(line for line in guide.splitlines() if line.startswith(f"| `studies/{path.name}`")).endswith(row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_every_model_of_our_own_studies_comes_to_its_parameters(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Widths that grow by one factor may no longer fit each other: that would end a study before its first cell."""
+    monkeypatch.chdir(path.parents[1])
+    study = read_study(path)
+    if study.equal_parameters is None:
+        pytest.skip("models as they are")
+    if not all(Path(name).exists() for name in study.base["data"]["train"]):
+        pytest.skip("its data is not here")
+    plan = plan_study(path, tmp_path)
+    cells = {planned.cell.condition.name: planned.cell for planned in plan.cells}
+    baselines = {name: cells[plan.baselines.get(name, name)] for name in cells}
+    sized = equal_sizes(list(cells.values()), baselines, study.equal_parameters, tmp_path, lambda line: None)
+    assert sized.keys() == cells.keys()
