@@ -47,6 +47,7 @@ class ConsoleReporter:
         self._updates = ProgressDisplay(self._reading.console, bar_width=0, transient=False)
         self._steps: ProgressCount | None = None
         self._speed = Speed()
+        self._first: tuple[int, float] | None = None  # a step of this process, and the seconds before it
         self._scores = ""
 
     def __enter__(self) -> "ConsoleReporter":
@@ -73,7 +74,10 @@ class ConsoleReporter:
             f"epoch {update.epoch + 1}  loss {update.loss:.3f}  {self._speed.add(update):,.0f} tokens/s  "
             f"rate {update.rate:.2e}  gradient {update.norm:.2f}  {self._scores}{memory():,.0f} MB"
         )
-        left = (progress.total - update.step) * progress.seconds / max(1, update.step)
+        if self._first is None:  # reading the pairs is not counted: it happens once
+            self._first = update.step - 1, progress.seconds - update.seconds
+        step, seconds = self._first
+        left = (progress.total - update.step) * (progress.seconds - seconds) / (update.step - step)
         line = f"step {update.step}/{progress.total}  {figures}  {duration(left)} left"
         first_or_last = not self._steps.done or update.step == progress.total
         self._steps.update(update.step, progress.total, detail=figures, line=line, now=first_or_last)
