@@ -216,7 +216,7 @@ def _too_large(limit: int) -> TooLarge:
 
 
 class Disconnects:
-    """Once the body is read, the end of the connection cancels the work: its texts leave the queue."""
+    """The end of the connection cancels the work: its texts leave the queue."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -240,7 +240,11 @@ class Disconnects:
                 await gone.wait()
                 return {"type": "http.disconnect"}
             message = await receive()
-            if message["type"] == "http.request" and not message.get("more_body", False):
+            if message["type"] == "http.disconnect":  # before its body is there: nobody waits for an answer
+                gone.set()
+                work.cancel()
+                await asyncio.sleep(0)
+            elif not message.get("more_body", False):
                 watcher = asyncio.create_task(watch())
             return message
 
