@@ -34,7 +34,7 @@ from seq2see.serve.workers.pool import MOST_CALLS
 ROWS = ("start", "single", "clients", "overload", "stop")
 SCRIPT = Path(__file__).with_name("serve.lua")
 CLIENTS = 32
-OVERLOAD_CLIENTS = MOST_CALLS + 256
+OVERLOAD_CLIENTS = MOST_CALLS + 1024  # so many that their waits, not the answers, say how often they ask
 PROBES = 8  # clients of which each answer is timed
 MOST_SECONDS = 900  # of one row
 

@@ -1,6 +1,7 @@
 """The queue and the model processes behind it: order, batches, death, deadlines, cancelling."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from stand_in_host import EN_ES, KO_EN, broken_host, make_host
 from seq2see.serve.api.requests import BeamRequest, SearchOptions, TextJob
 from seq2see.serve.http.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
 from seq2see.serve.workers import pool as pools
-from seq2see.serve.workers.cache import AnswerCache, memory_of
+from seq2see.serve.workers.cache import AnswerCache, answer_key
 from seq2see.serve.workers.pool import Pool
 from seq2see.serve.workers.queue import BATCH_COST, BATCH_JOBS, IN_A_ROW, Lane, Waiting, WaitingLine
 
@@ -362,15 +363,34 @@ def test_a_run_that_cannot_be_loaded_is_said() -> None:
 
 
 def test_the_cache_forgets_what_was_used_longest_ago() -> None:
-    size = memory_of({"text": "a" * 1000}) + memory_of("k0")
-    cache = AnswerCache(limit=3 * size + 10)
+    cache, answer = AnswerCache(), {"text": "a" * 1000, "words": [["a", 1]]}
+    cache.put(b"k0", answer)
+    cache = AnswerCache(limit=3 * cache.size + 10)
     for number in range(3):
-        cache.put(f"k{number}", {"text": "a" * 1000})
-    assert cache.get("k0") is not None
-    cache.put("k3", {"text": "a" * 1000})
-    assert [cache.get(f"k{number}") is not None for number in range(4)] == [True, False, True, True]
-    cache.put("k3", {"text": "a" * 1000})
+        cache.put(b"k%d" % number, answer)
+    assert cache.get(b"k0") == answer
+    cache.put(b"k3", answer)
+    assert [cache.get(b"k%d" % number) is not None for number in range(4)] == [True, False, True, True]
+    cache.put(b"k3", answer)
     assert cache.size <= cache.limit
-    cache.put("large", {"text": "a" * 100_000})
+    cache.put(b"large", {"text": "a" * 100_000})
     assert len(cache) == 0
     assert cache.size == 0
+
+
+def test_what_is_asked_has_a_key_of_its_own() -> None:
+    """Equal questions share one; any difference makes another. Half a surrogate pair is no obstacle."""
+    asked = [(TextJob(text), SearchOptions(beam=beam)) for text in ("a", "b", "\ud800") for beam in (1, 2)]
+    keys = {answer_key(run, *question) for run in ("ko-en", "en-ko") for question in asked}
+    assert len(keys) == 12
+    assert answer_key("ko-en", TextJob("a"), SearchOptions(beam=1)) in keys
+
+
+def test_the_cache_gives_the_garbage_collector_nothing_to_walk_through() -> None:
+    cache = AnswerCache()
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(1000):
+        cache.put(answer_key("ko-en", TextJob(str(number))), {"text": "a", "words": [["a", 1]]})
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100

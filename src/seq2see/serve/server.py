@@ -1,6 +1,7 @@
 """From settings to a running server: slow clients are let go, what is accepted is answered before it stops."""
 
 import asyncio
+import gc
 import logging
 import socket
 from collections.abc import Callable
@@ -120,6 +121,8 @@ def run_server(settings: ServerConfig, pool: Pool, opened: socket.socket, ready:
             failure.append(refusal)
             server.should_exit = True
         else:
+            gc.collect()
+            gc.freeze()  # what is there now stays: the garbage collector, for which all wait, need not look at it again
             ready()
 
     try:

@@ -43,7 +43,7 @@ class Models:
     """The runs of a server, loaded; in a process of its own, with one thread."""
 
     def __init__(self, runs: Sequence[ServedRun], engine: EngineChoice = "auto") -> None:
-        """engine   as of `seq2see.load`; a server runs for long, so that auto makes graphs where there are none."""
+        """engine   as of `seq2see.load`; auto takes graphs that are there and makes none: a server starts at once."""
         torch.set_num_threads(1)
         self.runs = {run.name: run for run in runs}
         self.translators: dict[str, Translator] = {}

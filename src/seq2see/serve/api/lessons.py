@@ -6,7 +6,7 @@ from typing import Any
 from seq2see.learn import CATALOGUE, Language
 from seq2see.learn.wording import say
 from seq2see.serve.api.requests import LessonRequest, SearchOptions, TextJob
-from seq2see.serve.workers.cache import AnswerCache
+from seq2see.serve.workers.cache import AnswerCache, answer_key
 from seq2see.serve.workers.pool import Pool
 from seq2see.serve.workers.worker import Cancelled
 
@@ -58,7 +58,8 @@ class Lessons:
         ]
 
     async def page(self, request: LessonRequest) -> dict[str, Any]:
-        known: dict[str, Any] | None = self.pool.cache.get(request)
+        key = answer_key(request)
+        known: dict[str, Any] | None = self.pool.cache.get(key)
         if known is not None:
             return known
         if not self._started:
@@ -66,7 +67,7 @@ class Lessons:
             self.pool.start()
         await self.pool.started()
         answer = await self.pool.answer(request, seconds=LESSON_SECONDS)
-        self.pool.cache.put(request, answer)
+        self.pool.cache.put(key, answer)
         return answer
 
     async def close(self) -> None:

@@ -1,47 +1,48 @@
 """Answers that were given before. A result does not depend on its batch, so what was said once can be said again."""
 
+import pickle
 from collections import OrderedDict
-from collections.abc import Hashable
-from sys import getsizeof
+from hashlib import blake2b
 from typing import Any
 
 CACHE_BYTES = 32 * 2**20
+_ENTRY_BYTES = 250  # of the key, the entry, and what surrounds the bytes of an answer
+
+
+def answer_key(*asked: Any) -> bytes:
+    """Of a run, a text and a search; what is equal has one repr."""
+    return blake2b(repr(asked).encode("utf-8", "backslashreplace"), digest_size=16).digest()
 
 
 class AnswerCache:
-    """The least recently used goes first, by the memory that all of them take."""
+    """The least recently used goes first, by the memory that all of them take.
+
+    Keys and answers are bytes: 32 MB of dictionaries would be walked through by each full pass of the garbage
+    collector, and everybody waits for a tenth of a second meanwhile.
+    """
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit, self.size = limit, 0
-        self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._answers: OrderedDict[bytes, bytes] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._answers)
 
-    def get(self, key: Hashable) -> Any | None:
+    def get(self, key: bytes) -> Any | None:
         if key not in self._answers:
             return None
         self._answers.move_to_end(key)
-        return self._answers[key][0]
+        return pickle.loads(self._answers[key])
 
-    def put(self, key: Hashable, answer: Any) -> None:
+    def put(self, key: bytes, answer: Any) -> None:
         if key in self._answers:
-            self.size -= self._answers.pop(key)[1]
-        size = memory_of(answer) + memory_of(key)
-        self._answers[key] = answer, size
-        self.size += size
+            self.size -= _size(self._answers.pop(key))
+        pickled = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+        self._answers[key] = pickled
+        self.size += _size(pickled)
         while self.size > self.limit:
-            _, (_, size) = self._answers.popitem(last=False)
-            self.size -= size
+            self.size -= _size(self._answers.popitem(last=False)[1])
 
 
-def memory_of(value: Any) -> int:
-    """Bytes, roughly: of plain data with everything in it."""
-    match value:
-        case dict():
-            return getsizeof(value) + sum(memory_of(key) + memory_of(inner) for key, inner in value.items())
-        case list() | tuple():
-            return getsizeof(value) + sum(map(memory_of, value))
-        case str() | bytes() | int() | float() | None:
-            return getsizeof(value)
-    return 500 + sum(map(memory_of, getattr(value, "__dict__", {}).values()))
+def _size(pickled: bytes) -> int:
+    return len(pickled) + _ENTRY_BYTES

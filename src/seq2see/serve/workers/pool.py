@@ -12,13 +12,13 @@ nothing is accepted.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from seq2see.serve.api.requests import SearchOptions, TextJob
 from seq2see.serve.http.refusal import Failed, Overloaded, Refusal, Starting, TooLate, WorkerDied
-from seq2see.serve.workers.cache import AnswerCache
+from seq2see.serve.workers.cache import AnswerCache, answer_key
 from seq2see.serve.workers.process import ModelProcess, WorkerGone
 from seq2see.serve.workers.queue import BATCH_COST, INTERACTIVE_TEXTS, Lane, Waiting, WaitingLine
 from seq2see.serve.workers.worker import Answered, Crashed, Declined, HostLoaded, MakeHost, Question, TextBatch
@@ -135,7 +135,7 @@ class Pool:
         seconds: float = DEADLINE,
     ) -> list[dict[str, Any]]:
         """One dictionary for each text, in order. Cancelling this call takes its texts out of the queue."""
-        keys: list[Hashable] = [(run, job, search) for job in jobs]
+        keys = [answer_key(run, job, search) for job in jobs]
         known = [self.cache.get(key) for key in keys]
         lacking = [place for place, value in enumerate(known) if value is None]
         self.figures.cached += len(jobs) - len(lacking)
