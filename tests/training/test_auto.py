@@ -103,6 +103,21 @@ def test_one_setting_of_a_model_leaves_the_family_to_the_rules(given: dict[str, 
     assert settings_of(PHONES, model=given)["model"]["family"] == family
 
 
+@pytest.mark.parametrize(
+    ("characters", "length", "said"),
+    [
+        (600, None, ""),
+        (1500, 500, "at most 500 pieces: one line in a hundred is longer and left out"),
+        (6000, 1024, "at most 1,024 pieces: more than one line in a hundred is longer and left out"),
+    ],
+)
+def test_long_lines_get_room_up_to_a_limit(characters: int, length: int | None, said: str) -> None:
+    seen = made(GERMAN)
+    choice = auto.choose_length(replace(seen, source=replace(seen.source, long=characters)))
+    assert (choice.settings["training.max_length"] if choice else None) == length
+    assert choice is None or choice.reason == said
+
+
 def test_a_setting_that_no_family_has_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"model\.bogus is unknown"):
         settings_of(PHONES, model={"bogus": 1})

@@ -26,6 +26,7 @@ _WIDTHS = {"tiny": 128, "small": 256, "base": 512, "paper": 1024}
 _FEW = 10_000  # sentence pairs below which recurrent models learn most
 _PASSES = 12  # over sentence pairs that a model has to have time for; half as many from _LARGE_CORPUS on
 _PASSES_OF_CONVOLUTIONS = 6  # convs2s learns more from each
+_LONGEST = 1024  # pieces of a line
 _SMALL_CORPUS = 20_000  # pairs for which tiny is large enough
 _LARGE_CORPUS = 100_000
 _PIECES = (1000, 2000, 4000, 8000, 16_000, 32_000)
@@ -196,10 +197,10 @@ def choose_length(profile: Profile) -> SettingChoice | None:
     long = max(_long(profile.source), _long(profile.target))
     if long <= 256:
         return None
-    most = min(1024, long)
-    return SettingChoice(
-        "length", {"training.max_length": most}, f"at most {most:,} pieces: one line in a hundred is longer"
-    )
+    most = min(_LONGEST, long)
+    more = "" if most == long else "more than "
+    reason = f"at most {most:,} pieces: {more}one line in a hundred is longer and left out"
+    return SettingChoice("length", {"training.max_length": most}, reason)
 
 
 def _long(side: SideProfile) -> int:
