@@ -309,7 +309,7 @@ def choose_rate(family: str, size: str, plan: UpdatePlan, *, tuned: bool) -> Set
     elif family == "transformer":
         rate = min(4e-3, 2e-3 * (256 / width) * math.sqrt(plan.batch / 4096))
     else:
-        rate = 5e-3 if family == "convs2s" else 2e-3
+        rate = 5e-3  # convolutions
     rate = float(f"{rate * (0.3 if tuned else 1.0):.2g}")
     usual = 150 if family in RECURRENT else 400
     beta2 = round(min(0.999, 0.98 ** (plan.batch / 25_000)), 4)
