@@ -1,6 +1,6 @@
 """Answers that were given before. A result does not depend on its batch, so what was said once can be said again."""
 
-import pickle
+import json
 from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
@@ -17,13 +17,13 @@ def answer_key(*asked: Any) -> bytes:
 class AnswerCache:
     """The least recently used goes first, by the memory that all of them take.
 
-    Keys and answers are bytes: 32 MB of dictionaries would be walked through by each full pass of the garbage
-    collector, and everybody waits for a tenth of a second meanwhile.
+    Keys are digests, answers JSON, which they become in the end anyway: through 32 MB of dictionaries the garbage
+    collector would walk with each full pass, and everybody waits for a tenth of a second meanwhile.
     """
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit, self.size = limit, 0
-        self._answers: OrderedDict[bytes, bytes] = OrderedDict()
+        self._answers: OrderedDict[bytes, str] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -32,17 +32,17 @@ class AnswerCache:
         if key not in self._answers:
             return None
         self._answers.move_to_end(key)
-        return pickle.loads(self._answers[key])
+        return json.loads(self._answers[key])
 
     def put(self, key: bytes, answer: Any) -> None:
         if key in self._answers:
             self.size -= _size(self._answers.pop(key))
-        pickled = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
-        self._answers[key] = pickled
-        self.size += _size(pickled)
+        written = json.dumps(answer, separators=(",", ":"))  # ASCII: a byte a character
+        self._answers[key] = written
+        self.size += _size(written)
         while self.size > self.limit:
             self.size -= _size(self._answers.popitem(last=False)[1])
 
 
-def _size(pickled: bytes) -> int:
-    return len(pickled) + _ENTRY_BYTES
+def _size(written: str) -> int:
+    return len(written) + _ENTRY_BYTES
