@@ -82,6 +82,29 @@ def test_korean_is_spelled_in_jamo() -> None:
     assert not settings["data"]["shared_vocabulary"]
 
 
+def test_either_direction_cuts_a_side_in_the_same_way() -> None:
+    """Korean with English words in it: one way they shared a vocabulary, the other way they did not."""
+    pairs = [
+        (f"{chr(0xAC00 + 7 * n)}{chr(0xB000 + 5 * n)} 파일을 open {n} 하시겠습니까", f"open the file {n} ,")
+        for n in range(900)
+    ]
+    there, back = settings_of(pairs), settings_of([(target, source) for source, target in pairs])
+    assert not there["data"]["shared_vocabulary"]
+    assert not back["data"]["shared_vocabulary"]
+    assert there["tokenizer"]["source"] == back["tokenizer"]["target"]
+    assert there["tokenizer"]["target"] == back["tokenizer"]["source"]
+    assert there["tokenizer"]["source"]["jamo"]
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_vocabulary_has_room_for_every_letter(flip: bool) -> None:
+    """Thousands of characters, as in Chinese, in a corpus so small that a thousand pieces would be right."""
+    pairs = [("".join(chr(0x4E00 + (31 * n + k) % 3000) for k in range(12)), f"line {n} of it") for n in range(600)]
+    settings = settings_of([(target, source) if flip else (source, target) for source, target in pairs])
+    assert settings["tokenizer"]["target" if flip else "source"]["vocabulary"] >= 3000 + 260
+    assert settings["tokenizer"]["source" if flip else "target"]["vocabulary"] == 1000
+
+
 def test_many_sentences_are_for_convolutions() -> None:
     choice = auto.choose_family(times(20_000, 1))
     assert choice.settings == {"model.family": "convs2s"}

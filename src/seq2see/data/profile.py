@@ -58,7 +58,7 @@ class Profile:
     pairs: int
     source: SideProfile
     target: SideProfile
-    common_characters: float  # share of the target's characters that the source's alphabet has
+    common_characters: float  # share of a side's characters that the other's alphabet has, the smaller of both
     copied: float  # share of the characters of a target that stand in its source as one run, mean
 
     @property
@@ -84,7 +84,7 @@ def profile(pairs: Iterable[Pair]) -> Profile:
         count,
         source.profile(),
         target.profile(),
-        _share(target.letters, set(source.letters)),
+        min(_share(target.letters, set(source.letters)), _share(source.letters, set(target.letters))),
         float(np.mean(runs)) if runs else 0.0,
     )
 

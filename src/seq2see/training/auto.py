@@ -10,7 +10,7 @@ them. Where each rule comes from and what was measured is in docs/log.md.
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from seq2see.data.profile import COUNTED, Profile, SideProfile
@@ -30,6 +30,9 @@ _LONGEST = 1024  # pieces of a line
 _SMALL_CORPUS = 20_000  # pairs for which tiny is large enough
 _LARGE_CORPUS = 100_000
 _PIECES = (1000, 2000, 4000, 8000, 16_000, 32_000)
+_FIXED = 260  # pieces that every vocabulary of subwords has: bytes and marks
+_JAMO = 67
+_ROOM = 1.25  # more letters than the lines that were counted have
 _MUCH_COPIED = 0.6  # of the characters of a target stand in its source as one run
 _SHARED_ALPHABET = 0.6
 _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
@@ -121,11 +124,10 @@ def choose_pieces(profile: Profile, *, shared: bool | None = None, scheme: str |
     """
     if shared is None:
         shared = scheme in (None, "bpe", "unigram") and _shares_vocabulary(profile)
-    source = _pieces(profile.source, profile, profile.source.word_tokens, scheme)
-    target = _pieces(profile.target, profile, profile.target.word_tokens, scheme)
+    source = _pieces(profile.source, profile, scheme)
+    target = _pieces(profile.target, profile, scheme)
     if shared:
-        words = profile.source.word_tokens + profile.target.word_tokens
-        both = _pieces(profile.target, profile, words, scheme or (None if source == target else "bpe"))
+        both = _pieces(_together(profile), profile, scheme or (None if source == target else "bpe"))
         settings = {f"tokenizer.{name}": value for name, value in both.settings.items()}
         return SettingChoice(
             "pieces", settings | {"data.shared_vocabulary": True}, f"{both.text}, shared by both sides"
@@ -143,7 +145,19 @@ def _shares_vocabulary(profile: Profile) -> bool:
     return both_sentences and profile.common_characters >= _SHARED_ALPHABET
 
 
-def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None) -> SidePieces:
+def _together(profile: Profile) -> SideProfile:
+    """Both sides as one, as far as their pieces go: they may have no character in common."""
+    source, target = profile.source, profile.target
+    return replace(
+        target,
+        word_tokens=source.word_tokens + target.word_tokens,
+        alphabet=source.alphabet + target.alphabet,
+        syllables=max(source.syllables, target.syllables),
+        hangul=max(source.hangul, target.hangul),
+    )
+
+
+def _pieces(side: SideProfile, profile: Profile, scheme: str | None) -> SidePieces:
     jamo = side.hangul > 0
     in_jamo = " in jamo" if jamo else ""
     no_bytes = {"byte_fallback": False}
@@ -160,11 +174,18 @@ def _pieces(side: SideProfile, profile: Profile, words: int, scheme: str | None)
             return SidePieces({"scheme": "word", "min_frequency": often, "jamo": jamo, "byte_fallback": True}, text)
         return SidePieces({"scheme": "char", "jamo": jamo, **no_bytes}, f"characters{in_jamo}: short strings")
     scale = profile.pairs / max(1, min(profile.pairs, COUNTED))
-    wanted = 5 * math.sqrt(max(1, words * scale))
-    count = min(_PIECES, key=lambda size: abs(math.log(size / wanted)))
+    words = max(1, round(side.word_tokens * scale))
+    count = _closest(_PIECES, 5 * math.sqrt(words))
     jamo = jamo and side.syllables > count / 4
-    text = f"{count:,} subwords{' in jamo' if jamo else ''} for {round(words * scale):,} words"
+    letters = side.alphabet - side.syllables + _JAMO if jamo else side.alphabet
+    roomy = [size for size in _PIECES if size >= _ROOM * (letters + _FIXED)]  # each letter is a piece
+    count = _closest(roomy or _PIECES[-1:], 5 * math.sqrt(words))
+    text = f"{count:,} subwords{' in jamo' if jamo else ''} for {words:,} words"
     return SidePieces({"scheme": scheme or "bpe", "vocabulary": count, "jamo": jamo}, text)
+
+
+def _closest(sizes: Sequence[int], wanted: float) -> int:
+    return min(sizes, key=lambda size: abs(math.log(size / wanted)))
 
 
 def choose_invented(profile: Profile, limit: int = _SMALL_CORPUS) -> SettingChoice | None:
