@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-SENTENCE = "지훈은 목말라서 지금 사무실에서 교과서를 읽고 있고 그녀는 그 뜨거운 보리차를 마시면서 자주 은행에 갑니다 ."
+SENTENCE = "그가 목말랐기 때문에 민수는 도윤이 샤워를 빨리 하기 전에 따뜻한 코코아를 마셨습니다 ."
 
 
 def open_alternatives(page: Page) -> None:
@@ -61,6 +61,7 @@ def shots(watch: list[str]) -> list[Shot]:
         Shot("beam", text | {"tab": "beam"}, height=1050),
         Shot("step", text | {"tab": "step", "step": 5}, height=1200),
         Shot("training", {"tab": "training", "watch": watch, "smooth": 0.8}, height=1500),
+        Shot("learn", {"tab": "learn", "lesson": "qkv"}, height=1100),
         Shot("phone-translate-ko", text | {"lang": "ko"}, width=360, height=760),
         Shot("phone-look-ko-dark", text | {"lang": "ko", "tab": "look"}, width=360, height=760, theme="dark"),
     ]
