@@ -64,7 +64,7 @@ class Quiet(RunReporter):
     def counting(self, what: str) -> Callable[[int], None]:
         return lambda pairs: None
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int, *, at_most: bool = False) -> None: ...
 
 
 def train(pairs: Path, out: Path, *, resume: bool, voice: RunReporter, training: dict[str, Any] | None = None) -> Any:

@@ -222,9 +222,21 @@ def test_whatever_the_time_everything_fits_into_it(seconds: float, pieces: int, 
 
 def test_without_a_limit_it_goes_on_until_validation_stops_improving() -> None:
     seen = made(PHONES)
-    _, plan = auto.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
+    choice, plan = auto.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
     assert auto.choose_rate("rnnsearch", "tiny", plan, tuned=False).settings["training.schedule"] == "plateau"
-    assert auto.choose_validation(seen, plan, limit=None, cost=0.0).settings["training.patience"] < 20
+    stop = auto.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=20).settings
+    assert stop["training.patience"] < 20
+    assert choice.settings["training.epochs"] * 20 > 5 * stop["training.patience"] * stop["training.validate_every"]
+
+
+def test_without_a_limit_few_pairs_are_validated_before_they_are_seen_a_hundred_times() -> None:
+    seen = made(PHONES)
+    _, plan = auto.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
+    every = [
+        auto.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=updates).settings["training.validate_every"]
+        for updates in (1, 10, 22, 1000)
+    ]
+    assert every == [100, 200, 440, 500]
 
 
 def test_pairs_that_are_seen_often_are_hidden_more() -> None:
@@ -350,7 +362,9 @@ def test_pairs_that_are_seen_often_are_hidden_in_part(epochs: int, word: float |
 
 def test_few_updates_are_not_averaged_and_many_not_over_all_of_them() -> None:
     assert auto.choose_averaging(auto.UpdatePlan(2048, 199, 1.0)) is None
-    assert auto.choose_averaging(auto.UpdatePlan(2048, None, 1.0)) is None
+    unplanned = auto.choose_averaging(auto.UpdatePlan(2048, None, 1.0))
+    assert unplanned is not None
+    assert unplanned.settings["training.ema"] == 0.998
     decays = []
     for updates in (200, 2000, 20_000, 10**9):
         choice = auto.choose_averaging(auto.UpdatePlan(2048, updates, 1.0))

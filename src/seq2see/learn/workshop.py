@@ -99,7 +99,7 @@ class LessonReporter:
     def __init__(self, display: ProgressDisplay, name: str) -> None:
         self._count: ProgressCount = display.count(name, rate=False)
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int, *, at_most: bool = False) -> None: ...
 
     def counting(self, what: str) -> Callable[[int], None]:
         self._count.note(what)

@@ -39,6 +39,9 @@ _TAGS = 0.3  # share of a side's words that stand in many lines, such as `V;PST`
 _FEWEST_UPDATES = 20
 _AVERAGED = 200  # updates from which on an average has something to average
 _AVERAGED_MOST = 2000  # updates that one is taken over
+_AVERAGED_UNPLANNED = 500  # the same, where nobody knows how many updates there will be
+_MOST_EPOCHS = 1000  # without a time limit, should validation never stop improving
+_BETWEEN_VALIDATIONS = 20  # passes over the pairs at most, without a time limit
 _LONGEST_VALIDATION = 0.25  # of a time limit
 _SHORT = 200  # characters of a line that is called short
 _WORTH_PROCESSES = 120.0  # seconds of training: starting processes takes some of them
@@ -300,10 +303,8 @@ def choose_batch(
     if budget.seconds is None:
         batch = given or min(1024 if profile.spelled else 2048, largest)
         epochs = 40.0 if profile.pairs < 50_000 else 15.0
-        settings = {"training.batch_tokens": batch, "training.epochs": 100}
-        return SettingChoice("batch", settings, f"{batch:,} pieces, 100 epochs at most"), UpdatePlan(
-            batch, None, epochs
-        )
+        settings = {"training.batch_tokens": batch, "training.epochs": _MOST_EPOCHS}
+        return SettingChoice("batch", settings, f"{batch:,} pieces"), UpdatePlan(batch, None, epochs)
     wanted = 8000 if profile.spelled else 6000
     fitting = budget.seconds * speed(USUAL_BATCH) / wanted
     batch = given or int(min(4096, max(512, _rounded(fitting)), largest))
@@ -373,22 +374,31 @@ def choose_regularisation(profile: Profile, family: str, plan: UpdatePlan, *, su
 
 def choose_averaging(plan: UpdatePlan) -> SettingChoice | None:
     """A moving average of the weights over a twentieth of the updates: what is validated and kept."""
-    if plan.updates is None or plan.updates < _AVERAGED:
+    if plan.updates is None:
+        span = _AVERAGED_UNPLANNED
+    elif plan.updates < _AVERAGED:
         return None
-    span = min(_AVERAGED_MOST, plan.updates // 20)
+    else:
+        span = min(_AVERAGED_MOST, plan.updates // 20)
     settings = {"training.ema": round(1 - 1 / span, 4)}
     return SettingChoice("averaging", settings, f"the weights of about {span:,} updates are averaged")
 
 
-def choose_validation(profile: Profile, plan: UpdatePlan, *, limit: float | None, cost: float) -> SettingChoice:
-    """Twenty validations, fewer where they would take more than 8 % of the time. `cost`: seconds of one.
+def choose_validation(
+    profile: Profile, plan: UpdatePlan, *, limit: float | None, cost: float, per_epoch: float = 500
+) -> SettingChoice:
+    """Twenty validations, fewer where they would take more than 8 % of the time.
 
-    Where one of them would take most of it, the pairs are not translated: the loss of their references decides.
+    Where one of them would take most of it, the pairs are not translated: the loss of their references decides. Without
+    a limit there is one every 500 updates, more often where few pairs are seen again and again.
+
+    cost        seconds of one
+    per_epoch   updates of a pass over the pairs
     """
     metric = "exact" if profile.spelled else "chrf"
     settings: dict[str, Any] = {"training.stop_metric": metric}
     if plan.updates is None or limit is None:
-        every = 500
+        every = min(500, max(100, round(_BETWEEN_VALIDATIONS * per_epoch)))
         settings |= {"training.validate_every": every, "training.save_every": every, "training.patience": 8}
         return SettingChoice("validation", settings, f"{metric}, every {every} updates; ends after 8 without gain")
     count = min(20, max(1, int(0.08 * limit / max(cost, 1e-3))))
@@ -461,7 +471,7 @@ def decide_training(
         if family == "transformer" and config.data.shared_vocabulary:
             reason = "one set for source, target and output: the pieces are shared"
             choices.append(SettingChoice("word vectors", {"model.tie": "all"}, reason))
-    choices.append(choose_validation(profile, plan, limit=training.time_limit, cost=validation))
+    choices.append(choose_validation(profile, plan, limit=training.time_limit, cost=validation, per_epoch=per_epoch))
     return apply(config, choices)
 
 

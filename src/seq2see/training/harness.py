@@ -35,7 +35,7 @@ from seq2see.runs.inputs import Input
 from seq2see.training.clock import clock_of
 from seq2see.training.group import Follow, Launched, LaunchedGroup, LocalGroup
 from seq2see.training.loop import Ended, Task, Trainer
-from seq2see.training.plan import fitted, plan_updates, remember_plan
+from seq2see.training.plan import fitted, may_end_early, plan_updates, remember_plan
 from seq2see.training.reporting import RunReporter, memory
 
 TaskType = TypeVar("TaskType", bound=Task[Any])
@@ -121,7 +121,7 @@ def run_task(
             if plan_only:
                 return Ended(trainer.progress, False, "planned")
             _remember(config, out, threads, total, files)
-            reporter.total(total)
+            reporter.total(total, at_most=may_end_early(config.training, total))
             ended = _train(setup, trainer, config.training, out, total)
         if not ended.interrupted:
             folder.finish(out, task.model.to("cpu"), setup.listed)
@@ -202,11 +202,12 @@ def _plan(
         say=reporter.message,
     )
     setup.settle(task, total)
+    at_most = "at most " if may_end_early(training, total) else ""
     reporter.message(
         f"{config.model['family']} with {parameters(task.model):,} parameters on {device.type}, "
         f"{_workers(training.processes, threads)}, {memory():,.0f} MB; "
-        f"{total:,} updates{fitted(total, most)} ({total / per_epoch:.1f} epochs), "
-        f"about {duration(max(0, total - progress.step) * seconds)}"
+        f"{at_most}{total:,} updates{fitted(total, most)} ({total / per_epoch:.1f} epochs), "
+        f"{at_most or 'about '}{duration(max(0, total - progress.step) * seconds)}"
     )
     return total, threads
 

@@ -68,6 +68,11 @@ def fitted(total: int, most: int) -> str:
     return ", as many as fit the time limit" if total < most else ""
 
 
+def may_end_early(training: TrainingConfig, total: int) -> bool:
+    """Whether validation can end it before update `total`; within a time limit that is not what a plan counts on."""
+    return training.time_limit is None and training.patience * training.validate_every < total
+
+
 def remember_plan(out: Path, training: TrainingConfig, total: int) -> None:
     if training.time_limit is None or _read(out, training) == total:
         return

@@ -53,7 +53,7 @@ class SendingReporter:
         self._speed = Speed()
         self._unsent: News | None = None
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int, *, at_most: bool = False) -> None: ...
 
     def counting(self, what: str) -> Callable[[int], None]:
         self.message(what)

@@ -15,7 +15,7 @@ class RunReporter(Reporter, Protocol):
 
     def counting(self, what: str) -> Callable[[int], None]: ...
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int, *, at_most: bool = False) -> None: ...
 
 
 def memory() -> float:
@@ -49,6 +49,7 @@ class ConsoleReporter:
         self._speed = Speed()
         self._first: tuple[int, float] | None = None  # a step of this process, and the seconds before it
         self._scores = ""
+        self._at_most = ""
 
     def __enter__(self) -> "ConsoleReporter":
         return self
@@ -57,9 +58,10 @@ class ConsoleReporter:
         self._reading.stop()
         self._updates.stop()
 
-    def total(self, steps: int) -> None:
+    def total(self, steps: int, *, at_most: bool = False) -> None:
         self._reading.finish_all()
         self._steps = self._updates.count(total=steps, rate=False)
+        self._at_most = "at most " if at_most else ""
 
     def counting(self, what: str) -> Callable[[int], None]:
         """A counting bar in a terminal, elsewhere a line every few seconds: a long read is seen to move."""
@@ -78,7 +80,7 @@ class ConsoleReporter:
             self._first = update.step - 1, progress.seconds - update.seconds
         step, seconds = self._first
         left = (progress.total - update.step) * (progress.seconds - seconds) / (update.step - step)
-        line = f"step {update.step}/{progress.total}  {figures}  {duration(left)} left"
+        line = f"step {update.step}/{progress.total}  {figures}  {self._at_most}{duration(left)} left"
         first_or_last = not self._steps.done or update.step == progress.total
         self._steps.update(update.step, progress.total, detail=figures, line=line, now=first_or_last)
 
@@ -100,7 +102,7 @@ class ConsoleReporter:
 class SilentReporter:
     """Implements RunReporter by saying nothing: metrics.jsonl has it all."""
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int, *, at_most: bool = False) -> None: ...
 
     def counting(self, what: str) -> Callable[[int], None]:
         return lambda pairs: None
