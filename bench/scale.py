@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.processes import cores
-from seq2see.training.group import time_all_reduce
+from seq2see.training.parallel.group import time_all_reduce
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
 

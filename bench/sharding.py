@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.training import run
-from seq2see.training.group import ProcessGroup
+from seq2see.training.parallel.group import ProcessGroup
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import follow_run, new_config, train_run
 

@@ -13,8 +13,9 @@ from seq2see.data.profile import COUNTED, Profile, profile
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
 from seq2see.runs import folder
-from seq2see.training import auto, harness, loop, run
-from seq2see.training.auto import Budget, SettingChoice
+from seq2see.training import harness, loop, run
+from seq2see.training.auto import corpus, decide, optimization
+from seq2see.training.auto.choice import Budget, SettingChoice, UpdatePlan
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
 
@@ -35,7 +36,7 @@ def made(pairs: list[tuple[str, str]]) -> Profile:
 
 def settings_of(pairs: list[tuple[str, str]], **given: Any) -> dict[str, Any]:
     config = new_config({"data": {"train": ["pairs.tsv"]}, **given})
-    return auto.decide_data(config, made(pairs)).config.model_dump()
+    return decide.decide_data(config, made(pairs)).config.model_dump()
 
 
 def times(pairs: int, factor: int) -> Profile:
@@ -106,9 +107,9 @@ def test_a_vocabulary_has_room_for_every_letter(flip: bool) -> None:
 
 
 def test_many_sentences_are_for_convolutions() -> None:
-    choice = auto.choose_family(times(20_000, 1))
+    choice = corpus.choose_family(times(20_000, 1))
     assert choice.settings == {"model.family": "convs2s"}
-    assert auto.choose_family(made(GERMAN)).settings == {"model.family": "rnnsearch"}
+    assert corpus.choose_family(made(GERMAN)).settings == {"model.family": "rnnsearch"}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_one_setting_of_a_model_leaves_the_family_to_the_rules(given: dict[str, 
 )
 def test_long_lines_get_room_up_to_a_limit(characters: int, length: int | None, said: str) -> None:
     seen = made(GERMAN)
-    choice = auto.choose_length(replace(seen, source=replace(seen.source, long=characters)))
+    choice = corpus.choose_length(replace(seen, source=replace(seen.source, long=characters)))
     assert (choice.settings["training.max_length"] if choice else None) == length
     assert choice is None or choice.reason == said
 
@@ -151,7 +152,7 @@ def test_more_words_more_pieces(pairs: int, pieces: int) -> None:
     seen = made(GERMAN)
     side = replace(seen.source, word_tokens=12 * min(pairs, COUNTED))
     scaled = Profile(pairs, side, side, 0.0, 0.0)
-    assert auto.choose_pieces(scaled).settings["tokenizer.vocabulary"] == pieces
+    assert corpus.choose_pieces(scaled).settings["tokenizer.vocabulary"] == pieces
 
 
 # ----- what a person gave wins
@@ -167,7 +168,7 @@ def test_what_was_given_stays() -> None:
 def test_only_what_was_chosen_is_said_and_kept() -> None:
     config = new_config({"data": {"train": ["pairs.tsv"]}, "training": {"warmup": 7}})
     choice = SettingChoice("rate", {"training.learning_rate": 0.5, "training.warmup": 50}, "as a test")
-    decided = auto.apply(config, [choice, SettingChoice("warm-up", {"training.warmup": 9}, "not said"), None])
+    decided = decide.apply(config, [choice, SettingChoice("warm-up", {"training.warmup": 9}, "not said"), None])
     assert (decided.config.training.learning_rate, decided.config.training.warmup) == (0.5, 7)
     assert decided.lines == ["rate: as a test"]
     assert decided.config.chosen == {"training.learning_rate": "as a test"}
@@ -180,7 +181,7 @@ def test_the_largest_model_that_sees_the_pairs_often_enough() -> None:
     speeds = {"base": 100.0, "small": 1000.0, "tiny": 4000.0}
     for seconds, size in ((100.0, "tiny"), (4_000.0, "small"), (40_000.0, "base")):
         budget = Budget(30_000, 300_000, seconds)
-        assert auto.choose_size(times(30_000, 1), budget, lambda size, batch: speeds[size]).settings == {
+        assert optimization.choose_size(times(30_000, 1), budget, lambda size, batch: speeds[size]).settings == {
             "model.size": size
         }
 
@@ -193,7 +194,7 @@ def test_many_strings_fill_a_small_model(pairs: int, seconds: float | None, size
     speeds = {"small": 1000.0, "tiny": 4000.0}  # base is not even measured
     strings = replace(made(PHONES), pairs=pairs)
     budget = Budget(pairs, 300_000, seconds)
-    assert auto.choose_size(strings, budget, lambda size, batch: speeds[size]).settings == {"model.size": size}
+    assert optimization.choose_size(strings, budget, lambda size, batch: speeds[size]).settings == {"model.size": size}
 
 
 def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
@@ -201,7 +202,7 @@ def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
         assert size != "base"
         return 100.0
 
-    auto.choose_size(times(30_000, 1), Budget(30_000, 300_000, 60.0), speed)
+    optimization.choose_size(times(30_000, 1), Budget(30_000, 300_000, 60.0), speed)
 
 
 @pytest.mark.parametrize("seconds", [1.0, 60.0, 900.0, 86_400.0])
@@ -209,10 +210,10 @@ def test_a_larger_model_is_measured_only_where_there_is_time() -> None:
 @pytest.mark.parametrize("family", ["rnnsearch", "convs2s", "transformer", "bytenet"])
 def test_whatever_the_time_everything_fits_into_it(seconds: float, pieces: int, family: str) -> None:
     seen = made(PHONES)
-    _, plan = auto.choose_batch(seen, Budget(1000, pieces, seconds), lambda batch: 2000.0)
+    _, plan = optimization.choose_batch(seen, Budget(1000, pieces, seconds), lambda batch: 2000.0)
     assert plan.updates is not None
-    rate = auto.choose_rate(family, "tiny", plan, tuned=False).settings
-    validation = auto.choose_validation(seen, plan, limit=seconds, cost=0.5).settings
+    rate = optimization.choose_rate(family, "tiny", plan, tuned=False).settings
+    validation = optimization.choose_validation(seen, plan, limit=seconds, cost=0.5).settings
     assert 1 <= rate["training.warmup"] <= max(1, plan.updates // 10)
     assert rate["training.schedule"] == "linear"
     assert 1 <= validation["training.validate_every"] <= max(25, plan.updates)
@@ -222,20 +223,20 @@ def test_whatever_the_time_everything_fits_into_it(seconds: float, pieces: int, 
 
 def test_without_a_limit_it_goes_on_until_validation_stops_improving() -> None:
     seen = made(PHONES)
-    choice, plan = auto.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
-    assert auto.choose_rate("rnnsearch", "tiny", plan, tuned=False).settings["training.schedule"] == "plateau"
-    stop = auto.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=20).settings
+    choice, plan = optimization.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
+    assert optimization.choose_rate("rnnsearch", "tiny", plan, tuned=False).settings["training.schedule"] == "plateau"
+    stop = optimization.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=20).settings
     assert stop["training.patience"] < 20
     assert choice.settings["training.epochs"] * 20 > 5 * stop["training.patience"] * stop["training.validate_every"]
 
 
 def test_without_a_limit_few_pairs_are_validated_before_they_are_seen_a_hundred_times() -> None:
     seen = made(PHONES)
-    _, plan = auto.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
-    every = [
-        auto.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=updates).settings["training.validate_every"]
-        for updates in (1, 10, 22, 1000)
-    ]
+    _, plan = optimization.choose_batch(seen, Budget(1000, 20_000), lambda batch: 0.0)
+    every = []
+    for per_epoch in (1, 10, 22, 1000):
+        choice = optimization.choose_validation(seen, plan, limit=None, cost=0.0, per_epoch=per_epoch)
+        every.append(choice.settings["training.validate_every"])
     assert every == [100, 200, 440, 500]
 
 
@@ -243,8 +244,8 @@ def test_pairs_that_are_seen_often_are_hidden_more() -> None:
     seen = made(PHONES)
     dropouts = []
     for seconds in (10.0, 100.0, 1000.0):
-        _, plan = auto.choose_batch(seen, Budget(1000, 20_000, seconds), lambda batch: 2000.0)
-        choice = auto.choose_regularisation(seen, "rnnsearch", plan, subwords=False)
+        _, plan = optimization.choose_batch(seen, Budget(1000, 20_000, seconds), lambda batch: 2000.0)
+        choice = optimization.choose_regularisation(seen, "rnnsearch", plan, subwords=False)
         dropouts.append(choice.settings["model.dropout"])
         assert choice.settings["model.encoder.dropout"] == dropouts[-1]
     assert dropouts == sorted(dropouts)
@@ -318,10 +319,10 @@ def test_odd_pairs_train(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
 def test_a_small_corpus_holds_out_a_larger_share(pairs: int, every: int) -> None:
     """Some fifty pairs at least, where there are 500: the best weights are chosen by them."""
     config = new_config({"data": {"train": ["pairs.tsv"]}})
-    assert auto.decide_data(config, times(pairs, 1)).config.data.held_out == every
+    assert decide.decide_data(config, times(pairs, 1)).config.data.held_out == every
     for own in ({"valid": ["dev.tsv"]}, {"held_out": 7}):
         given = new_config({"data": {"train": ["pairs.tsv"], **own}})
-        assert auto.decide_data(given, times(pairs, 1)).config.data.held_out == given.data.held_out
+        assert decide.decide_data(given, times(pairs, 1)).config.data.held_out == given.data.held_out
 
 
 def test_a_share_is_held_out(tmp_path: Path) -> None:
@@ -355,19 +356,21 @@ def test_one_side_empty_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("epochs", "word", "merges"), [(19, None, None), (20, 0.1, None), (40, 0.1, 0.1)])
 def test_pairs_that_are_seen_often_are_hidden_in_part(epochs: int, word: float | None, merges: float | None) -> None:
-    choice = auto.choose_regularisation(made(GERMAN), "transformer", auto.UpdatePlan(2048, 1000, epochs), subwords=True)
+    choice = optimization.choose_regularisation(
+        made(GERMAN), "transformer", UpdatePlan(2048, 1000, epochs), subwords=True
+    )
     assert choice.settings.get("training.word_dropout") == word
     assert choice.settings.get("tokenizer.dropout") == merges
 
 
 def test_few_updates_are_not_averaged_and_many_not_over_all_of_them() -> None:
-    assert auto.choose_averaging(auto.UpdatePlan(2048, 199, 1.0)) is None
-    unplanned = auto.choose_averaging(auto.UpdatePlan(2048, None, 1.0))
+    assert optimization.choose_averaging(UpdatePlan(2048, 199, 1.0)) is None
+    unplanned = optimization.choose_averaging(UpdatePlan(2048, None, 1.0))
     assert unplanned is not None
     assert unplanned.settings["training.ema"] == 0.998
     decays = []
     for updates in (200, 2000, 20_000, 10**9):
-        choice = auto.choose_averaging(auto.UpdatePlan(2048, updates, 1.0))
+        choice = optimization.choose_averaging(UpdatePlan(2048, updates, 1.0))
         assert choice is not None
         decays.append(choice.settings["training.ema"])
     assert decays == sorted(decays)
@@ -408,10 +411,10 @@ def test_one_thread_unless_somebody_says_more() -> None:
 
 
 def test_where_no_validation_fits_the_loss_decides() -> None:
-    seen, plan = made(GERMAN), auto.UpdatePlan(batch=512, updates=40, epochs=2.0)
-    translated = auto.choose_validation(seen, plan, limit=600.0, cost=60.0).settings
+    seen, plan = made(GERMAN), UpdatePlan(batch=512, updates=40, epochs=2.0)
+    translated = optimization.choose_validation(seen, plan, limit=600.0, cost=60.0).settings
     assert translated["training.stop_metric"] == "chrf"
-    forced = auto.choose_validation(seen, plan, limit=600.0, cost=200.0).settings
+    forced = optimization.choose_validation(seen, plan, limit=600.0, cost=200.0).settings
     assert forced["training.stop_metric"] == "loss"
     assert forced["training.validate_every"] <= 40
 
@@ -437,7 +440,7 @@ def test_a_validation_is_measured_without_whole_searches(tmp_path: Path) -> None
 
 def test_a_batch_that_was_given_is_what_is_planned_for() -> None:
     faster = {512: 1000.0, 2048: 4000.0, 4096: 8000.0}
-    choice, plan = auto.choose_batch(times(20_000, 1), Budget(20_000, 500_000, 1000.0), faster.__getitem__, 512)
+    choice, plan = optimization.choose_batch(times(20_000, 1), Budget(20_000, 500_000, 1000.0), faster.__getitem__, 512)
     assert choice.settings["training.batch_tokens"] == plan.batch == 512
     assert (plan.updates, plan.epochs) == (1953, 2.0)  # at the speed of small batches
 
@@ -449,5 +452,5 @@ def test_convolutions_are_larger_than_a_transformer_in_the_same_time() -> None:
     def speed(size: str, batch: int) -> float:
         return {"tiny": 8000.0, "small": 2400.0, "base": 300.0}[size]  # small: 8 passes
 
-    sizes = [auto.choose_size(times(30_000, 1), budget, speed, family) for family in ("convs2s", "transformer")]
+    sizes = [optimization.choose_size(times(30_000, 1), budget, speed, family) for family in ("convs2s", "transformer")]
     assert [choice.settings["model.size"] for choice in sizes] == ["small", "tiny"]

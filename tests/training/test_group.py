@@ -22,11 +22,13 @@ from torch import distributed
 from seq2see.atomic import digest
 from seq2see.errors import ConfigError, TrainingError
 from seq2see.runs import folder
-from seq2see.training import auto, group, harness
+from seq2see.training import harness
+from seq2see.training.auto import optimization
 from seq2see.training.loop import Update
+from seq2see.training.parallel import group
+from seq2see.training.parallel.sharding import ShardedOptimizer
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
-from seq2see.training.sharding import ShardedOptimizer
 
 STEPS = 8
 
@@ -304,7 +306,7 @@ def test_a_voice_has_one_process(tmp_path: Path) -> None:
     ("free", "processes"), [(1.0, None), (1.7, None), (1.8, 2), (2.0, 2), (3.6, 3), (7.9, 8), (64.0, 8)]
 )
 def test_as_many_processes_as_cores_are_free(free: float, processes: int | None) -> None:
-    choice = auto.choose_processes(free)
+    choice = optimization.choose_processes(free)
     assert (choice and choice.settings["training.processes"]) == processes
 
 

@@ -68,7 +68,7 @@ def measure_scale(steps: int = 16) -> dict[str, Any]:
     from tempfile import TemporaryDirectory
 
     from seq2see.processes import cores
-    from seq2see.training.group import time_all_reduce
+    from seq2see.training.parallel.group import time_all_reduce
 
     processes = max(2, min(8, cores()))
     with TemporaryDirectory(prefix="seq2see-doctor-") as folder:

@@ -16,7 +16,7 @@ from seq2see.cli.shell.options import Encoding
 from seq2see.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from seq2see.training.group import Launched
+    from seq2see.training.parallel.group import Launched
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -222,7 +222,7 @@ def _launched(processes: str) -> "Launched | None":
     """What torchrun says, if it has started this process."""
     if "TORCHELASTIC_RUN_ID" not in os.environ:  # without torch
         return None
-    from seq2see.training.group import Launched
+    from seq2see.training.parallel.group import Launched
 
     launched = Launched.read()
     if launched is not None and processes != "auto":
@@ -232,7 +232,7 @@ def _launched(processes: str) -> "Launched | None":
 
 def _follow(launched: "Launched", out: Path) -> None:
     """Every process of torchrun but the first: it writes nothing, and says nothing unless it fails."""
-    from seq2see.training.group import LaunchedGroup
+    from seq2see.training.parallel.group import LaunchedGroup
     from seq2see.training.run import follow_run
 
     with LaunchedGroup(launched) as group:

@@ -18,7 +18,7 @@ from seq2see.runs.config import RunConfig, merge
 from seq2see.study.cells import StudyCell
 from seq2see.study.config import EqualParametersConfig, Settings
 from seq2see.study.identity import file_digest, named_error
-from seq2see.training import auto
+from seq2see.training.auto import decide
 from seq2see.training.prepare import make_tokenizers, sources_of
 from seq2see.training.run import new_config
 
@@ -180,7 +180,7 @@ def _vocabulary_sizes(config: RunConfig, folder: Path, say: Say) -> VocabularySi
     except (OSError, ValueError, KeyError, TypeError):
         place.mkdir(parents=True, exist_ok=True)
     train, _ = sources_of(config.data)
-    decided = auto.decide_data(config, profile(pair for corpus in train for pair in corpus.pairs())).config
+    decided = decide.decide_data(config, profile(pair for corpus in train for pair in corpus.pairs())).config
     source, target = make_tokenizers(decided, train, place, say)
     sizes = VocabularySizes(source.size, target.size, decided.data.shared_vocabulary)
     atomic.write_json(place / "sizes.json", sizes._asdict())

@@ -24,11 +24,11 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import METRICS, TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
 from seq2see.training.clock import clock_of
-from seq2see.training.group import COLLECT, Announcement, LostProcessError, ProcessGroup
 from seq2see.training.optimizer import Average, Optimizer, mean_of
+from seq2see.training.parallel.group import COLLECT, Announcement, LostProcessError, ProcessGroup
+from seq2see.training.parallel.sharding import ShardedOptimizer
 from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
 from seq2see.training.schedule import learning_rate
-from seq2see.training.sharding import ShardedOptimizer
 from seq2see.training.validation_maps import ValidationMaps
 
 Item = TypeVar("Item")

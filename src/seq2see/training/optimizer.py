@@ -9,7 +9,7 @@ from torch.optim.adamw import adamw
 
 from seq2see.errors import ConfigError, RunError
 from seq2see.runs.config import TrainingConfig
-from seq2see.training.group import ProcessGroup
+from seq2see.training.parallel.group import ProcessGroup
 
 _PREFIX = "average."
 AVERAGES = ("exp_avg", "exp_avg_sq")

@@ -20,11 +20,12 @@ from seq2see.runs import checkpoint, folder, inputs
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, read_config
 from seq2see.runs.folder import Run
-from seq2see.training import auto
+from seq2see.training.auto import corpus, decide, optimization
+from seq2see.training.auto.choice import Budget
 from seq2see.training.clock import clock_of
-from seq2see.training.group import Follow, ProcessGroup
 from seq2see.training.harness import Estimate, Stop, choose_device, restored_torch, run_task
 from seq2see.training.loop import Ended, Trainer
+from seq2see.training.parallel.group import Follow, ProcessGroup
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
 from seq2see.training.reporting import RunReporter, SilentReporter
 from seq2see.training.translation import TranslationTask
@@ -35,7 +36,7 @@ _PROBE_SECONDS = 2.0
 def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig:
     """Settings as a recipe has them -> a RunConfig whose model part still lacks its vocabularies."""
     wanted = settings.get("model", {})
-    fitting = auto.fitting_families(wanted) if "family" not in wanted and set(wanted) - {"size"} else []
+    fitting = corpus.fitting_families(wanted) if "family" not in wanted and set(wanted) - {"size"} else []
     defaults = {"model": {"family": fitting[0] if fitting else "transformer", "size": size}}
     if "base" in settings:
         raise ConfigError("base is no setting: a run that starts from another is made by --from")
@@ -43,7 +44,7 @@ def new_config(settings: Mapping[str, Any], *, size: str = "small") -> RunConfig
         raise ConfigError(f"{name} is no setting: it says where settings came from")
     config = read_config(merge(defaults, settings))
     _model_config(config, 4, 4)  # a wrong model setting is said before any data is read
-    return config.model_copy(update={"given": tuple(auto.names(settings))})
+    return config.model_copy(update={"given": tuple(decide.names(settings))})
 
 
 def _model_config(config: RunConfig, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:
@@ -115,7 +116,7 @@ class TranslationSetup:
         if config.given is not None:
             seen = profile(pair for corpus in train for pair in corpus.pairs())
             _check_sides(seen)
-            config = self._reported(auto.decide_data(config, seen))
+            config = self._reported(decide.decide_data(config, seen))
         if config.base is not None:
             _inherit_tokenizers(Path(config.base.run), out)
         source, target = make_tokenizers(config, train, out, self.reporter.message)
@@ -129,12 +130,12 @@ class TranslationSetup:
         folder.write_config(out, config.model_copy(update={"model": model.model_dump(mode="json")}))
         return folder.read_run_config(out)
 
-    def _reported(self, decided: auto.Decided) -> RunConfig:
+    def _reported(self, decided: decide.Decided) -> RunConfig:
         for line in decided.lines:
             self.reporter.message(line)
         return decided.config
 
-    def _decide_training(self, config: RunConfig, seen: Profile, out: Path, began: float) -> auto.Decided:
+    def _decide_training(self, config: RunConfig, seen: Profile, out: Path, began: float) -> decide.Decided:
         """Measures this machine where there is a time limit: a few batches and translations of a fresh model."""
         files = inputs.describe(inputs.files_of(config.data))
         prepared = prepare(config, out, files, self.reporter.message, self.reporter.counting)
@@ -146,13 +147,13 @@ class TranslationSetup:
         seconds = (
             None if limit is None else max(1.0, self.update_share * (limit - (clock_of(config.training)() - began)))
         )
-        if self.may_start_processes and auto.may_train_together(config, seen):
-            free = probe_cores(Speeds(config, prepared).task("tiny", auto.USUAL_BATCH))
-            config = self._reported(auto.apply(config, [auto.choose_processes(free)]))
+        if self.may_start_processes and decide.may_train_together(config, seen):
+            free = probe_cores(Speeds(config, prepared).task("tiny", optimization.USUAL_BATCH))
+            config = self._reported(decide.apply(config, [optimization.choose_processes(free)]))
         speeds = Speeds(config, prepared)
         validation = speeds.validation() if limit is not None else 0.0
-        return auto.decide_training(
-            config, seen, auto.Budget(seen.pairs, pieces, seconds), speed=speeds, validation=validation
+        return decide.decide_training(
+            config, seen, Budget(seen.pairs, pieces, seconds), speed=speeds, validation=validation
         )
 
     def files(self, config: RunConfig) -> list[Path]:
@@ -221,7 +222,7 @@ class Speeds:
 
     def validation(self) -> float:
         """Seconds of a validation by a tiny model."""
-        return self.task("tiny", auto.USUAL_BATCH).validation_seconds()
+        return self.task("tiny", optimization.USUAL_BATCH).validation_seconds()
 
     def task(self, size: str, batch: int) -> TranslationTask:
         source, target = (tokenizer.size for tokenizer in self.prepared.tokenizers)
