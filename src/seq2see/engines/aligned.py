@@ -149,14 +149,14 @@ def model_1(pairs: Sequence[Ids], size: int) -> tuple[Ints, Ints, Floats]:
     sources = np.concatenate([np.tile(source, len(target)) for source, target in pairs]).astype(np.int64)
     targets = np.concatenate([np.repeat(target, len(source)) for source, target in pairs]).astype(np.int64)
     widths = np.concatenate([np.full(len(target), len(source)) for source, target in pairs])
-    said = np.repeat(np.arange(len(widths)), widths)  # (N,) which target place
+    target_places = np.repeat(np.arange(len(widths)), widths)  # (N,) which target place
     keys, place = np.unique(sources * size + targets, return_inverse=True)
     source_of = keys // size
     likely = np.ones(len(keys))  # t(target | source)
     expected = likely
     for _ in range(_ROUNDS):
         share = likely[place]
-        share /= np.bincount(said, share)[said]
+        share /= np.bincount(target_places, share)[target_places]
         expected = np.bincount(place, share).astype(np.float64)
         likely = expected / np.bincount(source_of, expected)[source_of]
     return source_of, keys % size, expected

@@ -146,8 +146,8 @@ class CTranslate2Engine:
         if self.shortlist is None:
             candidates = self._candidates(texts, config, limit)
         else:
-            said = [sources[row] for row in rows]
-            candidates = self._listed(said, texts, config, [caps[row] for row in rows], self.shortlist)
+            batch = [sources[row] for row in rows]
+            candidates = self._listed(batch, texts, config, [caps[row] for row in rows], self.shortlist)
         chosen = [
             self._best(ids, config, caps[row]) for row, ids in zip(rows, candidates, strict=True)
         ]  # for each row its hypotheses, ids with their ends
@@ -180,12 +180,12 @@ class CTranslate2Engine:
             return_scores=not greedy,
             use_vmap=self.shortlist is not None,
         )
-        found = []
+        results = []
         for answer in answers:
             ids = [[self.target_ids[token] for token in tokens] for tokens in answer.hypotheses]
             scores = answer.scores or [0.0] * len(ids)
-            found.append([(tokens, score * len(tokens) ** power) for tokens, score in zip(ids, scores, strict=True)])
-        return found
+            results.append([(tokens, score * len(tokens) ** power) for tokens, score in zip(ids, scores, strict=True)])
+        return results
 
     def _listed(
         self,

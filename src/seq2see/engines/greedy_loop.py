@@ -67,15 +67,15 @@ def with_loop(step: Any, columns: list[str], own: str) -> bytes:
         scores = add("Slice", [scores, "loop.first", "loop.furthest", "loop.last"], "loop.allowed")
     best = add("ReduceMax", [scores, "loop.last"], "loop.best", keepdims=0)
     place = add("ArgMax", [scores], "loop.place", axis=-1, keepdims=0)
-    said = add("Gather", [IDS, place], "loop.said") if columns else add("Add", [place, "loop.specials"], "loop.said")
-    ended = add("Equal", [said, "loop.end"], "loop.ended")
+    token = add("Gather", [IDS, place], "loop.said") if columns else add("Add", [place, "loop.specials"], "loop.said")
+    ended = add("Equal", [token, "loop.end"], "loop.ended")
     less = add("Max", [add("Sub", ["loop.left", "loop.one"], "loop.less"), "loop.none"], "loop.least")
     left = add("Where", [ended, "loop.none", less], "loop.after")
     active = add("Cast", [add("Greater", [left, "loop.none"], "loop.active")], "loop.counted", to=TensorProto.INT64)
     going = add("ReduceSum", [active, "loop.rows"], "loop.going", keepdims=0)
     on = add("GreaterOrEqual", [going, NEEDED], "loop.enough")
-    carried = [add("Identity", [said], "loop.token"), left, *(end.name for end in states)]
-    scanned = [add("Identity", [said], "loop.step.said"), best]
+    carried = [add("Identity", [token], "loop.token"), left, *(end.name for end in states)]
+    scanned = [add("Identity", [token], "loop.step.said"), best]
     ends = [
         helper.make_tensor_value_info(on, TensorProto.BOOL, []),
         helper.make_tensor_value_info(carried[0], TensorProto.INT64, [None]),

@@ -43,6 +43,6 @@ def layers_formula(passed: Mapping[int, Tensor], name: str, *, unit: str = "laye
 
 def tanh_formula(name: str, text: str, paper: str, parts: Sequence[Quantity], mixed: Tensor, symbol: str) -> Formula:
     """`symbol` = tanh(a), with a (D,) the linear map of `parts` that `text` shows."""
-    given = Quantity("a", "inside tanh", array(mixed))
+    argument = Quantity("a", "inside tanh", array(mixed))
     result = Quantity(symbol, "what the vocabulary layer reads", array(torch.tanh(mixed)), given=False)
-    return Formula(name, text, paper, (*parts, given, result), (f"{symbol} = np.tanh(a)",))
+    return Formula(name, text, paper, (*parts, argument, result), (f"{symbol} = np.tanh(a)",))

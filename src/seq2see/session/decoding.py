@@ -136,8 +136,8 @@ class Decoding:
         limits = torch.tensor(self._limits([ids for ids, *_ in sources], requests, required))
         words = None
         if self.shortlist is not None:
-            said = [[*begun, *chain(*phrases)] for begun, phrases in zip(prefix, required, strict=True)]
-            words = self.shortlist.words([ids for ids, *_ in sources], said)
+            forced = [[*begun, *chain(*phrases)] for begun, phrases in zip(prefix, required, strict=True)]
+            words = self.shortlist.words([ids for ids, *_ in sources], forced)
             step, memory = search.among(step), search.Listed(memory, _everywhere(words, self.target.size))
         coverage = search.seen if self.config.coverage else None
         return search.search(
@@ -204,8 +204,8 @@ class Decoding:
         """
         limits = []
         for source, request, phrases in zip(sources, requests, required, strict=True):
-            said = [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
-            limit, begun = search.length_limit(len(source) + 1) + 2 * len(said), len(request.prefix_ids)
+            forced = [*(self.phrase_ids(request.prefix) if request.prefix else ()), *chain(*phrases)]
+            limit, begun = search.length_limit(len(source) + 1) + 2 * len(forced), len(request.prefix_ids)
             limits.append(limit if begun < limit else begun + _BEHIND_PREFIX)
         return limits
 

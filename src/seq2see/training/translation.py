@@ -103,8 +103,8 @@ class TranslationTask:
         for name in METRICS:
             if metric != "loss" and (name == metric or name == "exact"):
                 scores[name] = score(name, outputs, references)
-        said = dict(zip(places, zip(sources, references, outputs, strict=True), strict=True))
-        samples = [said[place] for place in self._sample_places]
+        by_place = dict(zip(places, zip(sources, references, outputs, strict=True), strict=True))
+        samples = [by_place[place] for place in self._sample_places]
         return Validation(scores, samples, self._picture(samples))
 
     @torch.no_grad()

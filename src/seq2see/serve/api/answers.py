@@ -137,12 +137,12 @@ def search_config(options: SearchOptions) -> SearchConfig:
     """What `Translator.translate` searches with when it is given the same."""
     if not options.sample:
         return chosen(None, options.beam, options.nbest)
-    given = {"temperature": options.temperature, "top_k": options.top_k, "top_p": options.top_p}
+    sampling = {"temperature": options.temperature, "top_k": options.top_k, "top_p": options.top_p}
     return SearchConfig(
         sample=True,
         nbest=options.nbest or 1,
         seed=options.seed,
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in sampling.items() if value is not None},
     )
 
 

@@ -91,8 +91,8 @@ def explain(translator: Translator, request: ExplainRequest) -> dict[str, Any]:
 
 def other_words(translator: Translator, request: AlternativesRequest) -> dict[str, Any]:
     _check(translator, request.source, request.target_ids)
-    found = alternatives(translator, request.source, request.target_ids, request.word)
-    return {"alternatives": [alternative._asdict() for alternative in found]}
+    words = alternatives(translator, request.source, request.target_ids, request.word)
+    return {"alternatives": [alternative._asdict() for alternative in words]}
 
 
 def side_by_side(name: str, translator: Translator, text: str, beam: int | None) -> dict[str, Any]:

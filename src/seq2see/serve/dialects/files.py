@@ -168,8 +168,8 @@ class _Translating:
         lines = text.splitlines(keepends=True)
         frames = [framed(line) for line in lines]
         texts = list(dict.fromkeys(words for frame in frames for words in frame.texts))
-        said = dict(zip(texts, self._translate(texts), strict=True))
-        filled = (frame.filled([said[words] for words in frame.texts]) or frame.source for frame in frames)
+        translations = dict(zip(texts, self._translate(texts), strict=True))
+        filled = (frame.filled([translations[words] for words in frame.texts]) or frame.source for frame in frames)
         return "".join(filled).encode(errors="replace")
 
     def _translate(self, texts: list[str]) -> list[str]:

@@ -113,8 +113,8 @@ class ServedLanguages:
         likely = _likelihoods(text[:_READ], sources)
         scored = {code: shares[code] * likely.get(code, 1.0 if not likely else 0.0) for code in sources}
         total = sum(scored.values()) or 1.0
-        found = [Detected(code, round(100 * score / total, 1)) for code, score in scored.items()]
-        return sorted(found, key=lambda guess: -guess.confidence)
+        candidates = [Detected(code, round(100 * score / total, 1)) for code, score in scored.items()]
+        return sorted(candidates, key=lambda guess: -guess.confidence)
 
 
 @cache
@@ -139,8 +139,8 @@ def _script(letter: str) -> str:
 def script_share(code: str, letters: Counter[str]) -> float:
     """The share of the letters that this language is written with; of a language we know nothing of, all."""
     likely = get_global("likely_subtags").get(code.replace("-", "_").split("_")[0], "")
-    given = [part for part in code.split("-")[1:] if part in _SCRIPTS]
-    script = given[0] if given else next((part for part in str(likely).split("_") if part in _SCRIPTS), None)
+    scripts = [part for part in code.split("-")[1:] if part in _SCRIPTS]
+    script = scripts[0] if scripts else next((part for part in str(likely).split("_") if part in _SCRIPTS), None)
     if script is None:
         return 1.0
     return sum(letters[name] for name in _SCRIPTS[script]) / letters.total()

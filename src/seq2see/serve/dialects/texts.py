@@ -53,10 +53,10 @@ async def _translate_plain(
     search = SearchOptions(nbest=max(_NBEST, alternatives + 1)) if alternatives else SearchOptions()
     jobs = [TextJob(line, faithful=True, brief=True) for line in lines]
     answers = await pool.translate(run.name, jobs, search, lane=lane, seconds=seconds) if jobs else []
-    said: dict[str, list[str]] = {}
+    translations: dict[str, list[str]] = {}
     for line, answer in zip(lines, answers, strict=True):
-        said[line] = [answer["text"], *(other["text"] for other in answer.get("nbest", ())[1:])]
-    return [_filled(frame, said, alternatives) for frame in frames]
+        translations[line] = [answer["text"], *(other["text"] for other in answer.get("nbest", ())[1:])]
+    return [_filled(frame, translations, alternatives) for frame in frames]
 
 
 def _filled(frame: Frame, said: dict[str, list[str]], alternatives: int) -> TranslatedText:

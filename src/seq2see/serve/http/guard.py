@@ -64,8 +64,8 @@ class Headers:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name for name, _ in message["headers"]}
-                headers = [*message["headers"], *(pair for pair in extra.items() if pair[0] not in given)]
+                names = {name for name, _ in message["headers"]}
+                headers = [*message["headers"], *(pair for pair in extra.items() if pair[0] not in names)]
                 message = {**message, "headers": headers}
             await send(message)
 

@@ -97,8 +97,8 @@ class PartTranslator:
         if made.remarks:
             atomic.write_file(place.with_suffix(ROWS), b"".join(remark.jsonl for remark in made.remarks))
         atomic.write_file(place, made.data)
-        told = tuple((remark.line, remark.problem) for remark in made.remarks)
-        return PartMade(len(made.data), hashlib.sha256(made.data).hexdigest(), told, bool(made.remarks))
+        remarks = tuple((remark.line, remark.problem) for remark in made.remarks)
+        return PartMade(len(made.data), hashlib.sha256(made.data).hexdigest(), remarks, bool(made.remarks))
 
     def translate(self, file: InputFile, lines: Sequence[bytes], first: int) -> Made:
         """Of lines that begin with this number (from 0)."""

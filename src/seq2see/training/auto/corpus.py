@@ -33,8 +33,8 @@ def choose_family(profile: Profile, among: Sequence[str] = _FAMILIES) -> Setting
 
 def fitting_families(settings: Mapping[str, Any]) -> list[str]:
     """The families that have these model settings, the best of them first; none if there is no such family."""
-    given = {name: value for name, value in settings.items() if name not in ("family", "size")}
-    return [family for family in _FAMILIES if _fits(family, str(settings.get("size", "small")), given)]
+    wanted = {name: value for name, value in settings.items() if name not in ("family", "size")}
+    return [family for family in _FAMILIES if _fits(family, str(settings.get("size", "small")), wanted)]
 
 
 def _fits(family: str, size: str, settings: Mapping[str, Any]) -> bool:
