@@ -17,7 +17,8 @@ _FEWEST_UPDATES = 20
 _AVERAGED = 200  # updates from which on an average has something to average
 _AVERAGED_MOST = 2000  # updates that one is taken over
 _AVERAGED_UNPLANNED = 500  # the same, where nobody knows how many updates there will be
-_MOST_EPOCHS = 1000  # without a time limit, should validation never stop improving
+_MOST_EPOCHS = 1000  # over few pairs without a time limit, should validation never stop improving
+_MOST_EPOCHS_OF_MANY = 100
 _BETWEEN_VALIDATIONS = 20  # passes over the pairs at most, without a time limit
 _LONGEST_VALIDATION = 0.25  # of a time limit
 _MOST_PROCESSES = 8  # more would get too little of a batch
@@ -74,7 +75,8 @@ def choose_batch(
     if budget.seconds is None:
         batch = given or min(1024 if profile.spelled else 2048, largest)
         epochs = 40.0 if profile.pairs < 50_000 else 15.0
-        settings = {"training.batch_tokens": batch, "training.epochs": _MOST_EPOCHS}
+        most = _MOST_EPOCHS if profile.pairs < FEW else _MOST_EPOCHS_OF_MANY
+        settings = {"training.batch_tokens": batch, "training.epochs": most}
         return SettingChoice("batch", settings, f"{batch:,} pieces"), UpdatePlan(batch, None, epochs)
     wanted = 8000 if profile.spelled else 6000
     fitting = budget.seconds * speed(USUAL_BATCH) / wanted
