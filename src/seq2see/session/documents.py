@@ -1,14 +1,20 @@
-"""Texts with placeholders: translated as they are; again with the placeholders as required phrases where one was lost.
+"""Texts with placeholders: translated as they are, and where one was lost in two other ways.
 
-What is still wrong after that is put right by `formats.documents.placeholders`: no document loses a `%s` or a tag.
+Once with the placeholders as required phrases, once without them: a model that was never taught with tags says nonsense
+beside them, and much surer what the words alone mean. Then they go where it looked at the words they stood at
+(`formats.documents.projection`). What is still wrong after that is put right by `formats.documents.placeholders`: no
+document loses a `%s` or a tag.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+import numpy as np
+
 from seq2see.errors import ConfigError
 from seq2see.formats.documents.placeholders import faithful, placeholders
+from seq2see.formats.documents.projection import Attended, PlainText, projected, without_placeholders
 from seq2see.formats.documents.translating import Finished, Numbered
 from seq2see.search import SearchConfig
 from seq2see.session.constraints import Constraints, Glossary
@@ -17,6 +23,7 @@ from seq2see.session.translation import Request, Translation
 from seq2see.session.translator import Translator
 
 _LOST = 200  # texts that are translated again together: enough for a batch, and not all at the end
+_LESS_SURE = 0.2  # nats a piece that a model may lose to placeholders it knows
 
 
 class FaithfulTranslator:
@@ -54,12 +61,17 @@ class FaithfulTranslator:
         yield from self._again(requests, lost)
 
     def _again(self, requests: Sequence[Request], lost: Mapping[int, Translation]) -> Iterator[Finished]:
-        """Those that lost a placeholder, by their places: it is demanded now."""
+        """Those that lost a placeholder, by their places."""
         places = list(lost)
-        for row, translation in self._translate([demanding(requests[place]) for place in places]):
-            request = requests[places[row]]
-            kept = faithful(request.text, translation.text)
-            yield self._finished(request, translation if kept else lost[places[row]])
+        demanded = dict(self._translate([demanding(requests[place]) for place in places]))
+        plain = [plainly(requests[place]) for place in places]
+        bare = dict(self._translate([request for _, request in plain]))
+        for row, place in enumerate(places):
+            text, _ = plain[row]
+            better = surer(self.translator, requests[place], demanded.get(row), text, bare[row])
+            finished = self._finished(requests[place], better)
+            put_back = better is not demanded.get(row) and better.text.strip()
+            yield finished._replace(problems=("repaired", *finished.problems)) if put_back else finished
 
     def _translate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Translation]]:
         return self.translator.translate_unordered(requests, self.search, agree=self.agree)
@@ -78,17 +90,55 @@ def with_placeholders(
     search: SearchConfig,
     cancelled: Callable[[], bool] | None = None,
 ) -> list[Translation]:
-    """The translations, those that lost a placeholder replaced by ones it was demanded of, where that helped."""
+    """The translations; of those that lost a placeholder what the model is surer of: see `surer`."""
     kept = list(translations)
     for place, request in enumerate(requests):
-        if not faithful(request.text, kept[place].text):
-            try:
-                (made,) = translator.translate_all([demanding(request)], search, cancelled=cancelled)
-            except ConfigError:  # no room for them: put in by rule
-                continue
-            if faithful(request.text, made.text):
-                kept[place] = made
+        if faithful(request.text, kept[place].text):
+            continue
+        try:
+            (demanded,) = translator.translate_all([demanding(request)], search, cancelled=cancelled)
+        except ConfigError:  # no room for them
+            demanded = None
+        text, bare = plainly(request)
+        (alone,) = translator.translate_all([bare], search, cancelled=cancelled)
+        kept[place] = surer(translator, request, demanded, text, alone)
     return kept
+
+
+def surer(
+    translator: Translator, request: Request, demanded: Translation | None, plain: PlainText, bare: Translation
+) -> Translation:
+    """What was said with the placeholders demanded, if that was said nearly as surely as `bare`, their text alone."""
+    kept = demanded is not None and faithful(request.text, demanded.text)
+    if demanded is not None and kept and _sureness(demanded) >= _sureness(bare) - _LESS_SURE:
+        return demanded
+    nbest = tuple(
+        replace(other, source=request.text, text=_filled(translator, request, plain, other))
+        for other in bare.nbest or (bare,)
+    )
+    return replace(nbest[0], nbest=nbest)
+
+
+def _filled(translator: Translator, request: Request, plain: PlainText, bare: Translation) -> str:
+    """The translation of the text alone, with its placeholders where it looked at the words they stood at."""
+    if not bare.text.strip():
+        return bare.text
+    whole, attended = bare.attention, None
+    if whole is not None and (whole.source.text, whole.target.text) == (plain.text, bare.text):
+        weights = whole.best(translator.alignment_head).weights[0, 0].astype(np.float64)
+        attended = Attended(weights, whole.target.spans, whole.source.spans)
+    return projected(request.text, plain, bare.text, attended)
+
+
+def _sureness(translation: Translation) -> float:
+    """Mean log-probability of a piece."""
+    return sum(translation.token_scores) / max(1, len(translation.token_scores))
+
+
+def plainly(request: Request) -> tuple[PlainText, Request]:
+    """The text without its placeholders, and the request for its translation."""
+    plain = without_placeholders(request.text)
+    return plain, replace(request, text=plain.text)
 
 
 def demanding(request: Request) -> Request:

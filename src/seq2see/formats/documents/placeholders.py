@@ -25,6 +25,7 @@ from typing import NamedTuple
 __all__ = [
     "Align",
     "faithful",
+    "gaps_between_words",
     "has_words",
     "is_unspaced",
     "missing",
@@ -32,6 +33,7 @@ __all__ = [
     "repaired",
     "spans",
     "stray_percents",
+    "tag_pairs",
 ]
 
 _Edit = tuple[int, int, int]
@@ -252,11 +254,12 @@ def _inserted(source: _Parsed, text: str, places: list[int]) -> str:
     """With every placeholder of the source that the text lacks."""
     parts: list[str] = []
     place = 0
+    opening = {number for number, _ in tag_pairs(source.placeholders)}
     for gap, number in sorted((gap, number) for number, gap in _chosen_gaps(source, text, places).items()):
         parts.append(text[place:gap])
         left, right = _spacing(source, number)
         behind = text[gap : gap + 1]
-        if left and not right and behind.isspace():  # an opening tag leans on the word behind it
+        if (left or number in opening) and not right and behind.isspace():  # an opening tag leans on the word behind it
             parts.append(behind)
             behind, gap = text[gap + 1 : gap + 2], gap + 1
         before = next((part[-1] for part in reversed(parts) if part), " ")
@@ -280,11 +283,13 @@ def _chosen_gaps(source: _Parsed, text: str, places: list[int]) -> dict[int, int
         if lacking[source.placeholders[number]] > 0:
             lacking[source.placeholders[number]] -= 1
             chosen[number] = _nearest(gaps, parsed.place_behind(places[number]))
-    for opening, closing in _pairs(source.placeholders):
+    for opening, closing in tag_pairs(source.placeholders):
         starts = [source.letters_before(source.spans[number][0]) for number in (opening, closing)]
         around = opening in chosen and closing in chosen and starts[0] < starts[1]
         if around and not text[chosen[opening] : chosen[closing]].strip():
             chosen[opening], chosen[closing] = _around_a_word(text, gaps, chosen[opening])
+        if closing in chosen and not _spacing(source, closing)[0]:  # it leans on the word before it
+            chosen[closing] = len(text[: chosen[closing]].rstrip()) or chosen[closing]
     return chosen
 
 
@@ -301,9 +306,15 @@ def _around_a_word(text: str, gaps: list[int], gap: int) -> tuple[int, int]:
 
 
 def _spacing(source: _Parsed, number: int) -> tuple[bool, bool]:
-    """Whether the source has white space before and behind this placeholder."""
+    """Whether the source has white space before and behind this placeholder, or ends there."""
     start, end = source.spans[number]
-    return source.text[max(start - 1, 0) : start].isspace(), source.text[end : end + 1].isspace()
+    before, behind = source.text[max(start - 1, 0) : start], source.text[end : end + 1]
+    return not before or before.isspace(), not behind or behind.isspace()
+
+
+def gaps_between_words(text: str) -> list[int]:
+    """Places where something may be put in, sorted."""
+    return _gaps(_Parsed.of(text))
 
 
 def _gaps(parsed: _Parsed) -> list[int]:
@@ -349,7 +360,7 @@ def _opens_or_closes(placeholder: str) -> "re.Match[str] | None":
     return tag if tag and not tag[3] else None
 
 
-def _pairs(present: tuple[str, ...]) -> list[tuple[int, int]]:
+def tag_pairs(present: tuple[str, ...]) -> list[tuple[int, int]]:
     """Numbers of the placeholders that are an opening tag and the tag that closes it."""
     opened: list[int] = []
     names: list[str] = []
@@ -373,7 +384,7 @@ def _pairs(present: tuple[str, ...]) -> list[tuple[int, int]]:
 
 def _unpaired(present: tuple[str, ...]) -> list[tuple[bool, str]]:
     """Tags that no other one answers, as (closes, name): <br>, or what is left of two pairs that cross."""
-    paired = {number for pair in _pairs(present) for number in pair}
+    paired = {number for pair in tag_pairs(present) for number in pair}
     tags = (_opens_or_closes(placeholder) for number, placeholder in enumerate(present) if number not in paired)
     return [(bool(tag[1]), tag[2].lower()) for tag in tags if tag]
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 Problem = Literal["empty", "repaired", "cut off", "unknown word", "not translated"]
 """empty           words came in, none came out
-repaired        placeholders were lost and put back by rule, perhaps not where they belong
+repaired        placeholders were lost and put back by attention or by rule, perhaps not where they belong
 cut off         the model did not come to an end within the limit on the length
 unknown word    the model said a word that its vocabulary does not hold, which leaves a gap
 not translated  it could not be asked for; the row says why in place of a translation
