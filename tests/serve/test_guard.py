@@ -132,6 +132,11 @@ def test_what_is_no_http_is_400_in_json(served: LiveServer) -> None:
         answer = raw(served.port, request)
         assert b" 400 " in answer or b" 403 " in answer
         assert b'{"error":' in answer
+    head, body = raw(served.port, "GET /apertium/translate?q=나 HTTP/1.1\r\nHost: a\r\n\r\n".encode()).split(
+        b"\r\n\r\n"
+    )
+    assert f"content-length: {len(body)}".encode() in head
+    assert "%XX" in json.loads(body)["error"]
 
 
 def test_answers_do_not_wait_for_acknowledgements(served: LiveServer) -> None:

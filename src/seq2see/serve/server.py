@@ -21,10 +21,11 @@ HEADER_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 5
 GRACEFUL_SECONDS = 25
 LONGEST_HEAD = 128 * 1024  # bytes: 5,000 Hangul in a query, percent-encoded, are 45 kB
-_NO_HTTP = (
-    b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 32\r\nconnection: close\r\n\r\n"
-    b'{"error":"this is no HTTP/1.1."}'
-)
+_NO_HTTP = b'{"error":"this is no HTTP/1.1; letters beyond ASCII are written as %XX in an address"}'
+_BAD_REQUEST = (
+    "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n"
+    f"content-length: {len(_NO_HTTP)}\r\nconnection: close\r\n\r\n"
+).encode()
 
 
 class PatientProtocol(H11Protocol):
@@ -62,7 +63,7 @@ class PatientProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP gets JSON as everything else does."""
-        self.transport.write(_NO_HTTP)
+        self.transport.write(_BAD_REQUEST + _NO_HTTP)
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
