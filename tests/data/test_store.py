@@ -233,6 +233,9 @@ def test_sources(tmp_path: Path) -> None:
         ((ko, en), 1.0),
         (("builtin:copy",), 0.5),
     ]
+    with pytest.raises(DataError, match="no such file"):
+        parse_sources([tsv, ko])
+    Path(ko).touch()
     with pytest.raises(DataError, match="stands alone"):
         parse_sources([tsv, ko])
     with pytest.raises(DataError, match="stands alone"):

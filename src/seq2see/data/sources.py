@@ -158,9 +158,12 @@ def parse_sources(
             )
             waiting = []
     if waiting:
+        alone = Path(waiting[0][0])
+        if not alone.exists():
+            raise DataError("no such file; check the path", path=alone)
         raise DataError(
             "is plain text and stands alone; give the source and the target file one after the other, or a .tsv",
-            path=waiting[0][0],
+            path=alone,
         )
     if not sources:
         raise DataError("no pairs given; name a file, two plain text files, or builtin:phrases")
