@@ -234,8 +234,7 @@ def test_sources(tmp_path: Path) -> None:
         (("builtin:copy",), 0.5),
     ]
     with pytest.raises(DataError, match="no such file"):
-        parse_sources([tsv, ko])
-    Path(ko).touch()
+        parse_sources([tsv, str(tmp_path / "none.ko")])
     with pytest.raises(DataError, match="stands alone"):
         parse_sources([tsv, ko])
     with pytest.raises(DataError, match="stands alone"):
