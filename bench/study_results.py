@@ -15,6 +15,7 @@ from pathlib import Path
 from seq2see.report.numbers import UNDEFINED, difference_text, interval_text, p_text, score_text
 from seq2see.study.results import read_results
 from seq2see.study.statistics import ConditionResult, ConditionScore, conditions_in
+from seq2see.study.table import state_text
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "results.md"
@@ -24,20 +25,30 @@ _BLOCK = re.compile(r"(<!-- study (?P<name>[\w-]+) -->\n)(?P<table>.*?)(<!-- end
 
 def table(results: Path) -> str:
     """A row for each condition on each set: shorter than table.md, which has all of it."""
-    conditions = conditions_in(read_results(results))
+    study_results = read_results(results)
+    conditions = conditions_in(study_results)
     sets = list(dict.fromkeys(name for condition in conditions for name in condition.sets))
     labels = [scored.score.label for scored in conditions[0].sets[sets[0]].scores]
     head = ["", "set", "seeds", "parameters", "updates", f"**{labels[0]}**", "95 %", "to its baseline, p", *labels[1:]]
+    head += ["CPU min", "MB", "pieces/s"]
     lines = [head, ["---", "---", *["---:"] * (len(head) - 2)]]
     lines += [_row(condition, name) for name in sets for condition in conditions if name in condition.sets]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{state_text(study_results)}\n\n{rows}"
 
 
 def _row(condition: ConditionResult, name: str) -> list[str]:
     first, *others = condition.sets[name].scores
     model = [str(condition.seeds), f"{condition.parameters:,}", f"{condition.updates:,.0f}"]
     scores = [f"**{score_text(first.score.value)}**", interval_text(first.score.interval), _against(condition, first)]
-    return [f"`{condition.name}`", name, *model, *scores, *(score_text(other.score.value) for other in others)]
+    scores += [score_text(other.score.value) for other in others]
+    minutes, *costs = (condition.clock(name) for name in ("minutes", "memory", "decoding"))
+    took = UNDEFINED if minutes is None else f"{minutes:.1f}"
+    return [f"`{condition.name}`", name, *model, *scores, took, *(_whole(cost) for cost in costs)]
+
+
+def _whole(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:,.0f}"
 
 
 def _against(condition: ConditionResult, scored: ConditionScore) -> str:

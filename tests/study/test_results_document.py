@@ -31,7 +31,8 @@ def test_the_document_has_a_row_for_each_condition_and_nothing_that_nobody_measu
     marked = "before\n<!-- study small -->\n{}<!-- end of small -->\nafter\n"
     text = script.written(marked.format("| a row that nobody measured |\n"), tmp_path)
     first, _, last = text.partition("<!-- end of small -->")
-    head, rule, *rows = first.splitlines()[2:]
+    state, _, head, rule, *rows = first.splitlines()[2:]
+    assert state.startswith("2 of 2 cells")
     assert (text.splitlines()[0], last) == ("before", "\nafter\n")
     assert head.count("|") == rule.count("|") == rows[0].count("|")
     assert [row.split(" | ")[0] for row in rows] == ["| `general`", "| `dot`"]
