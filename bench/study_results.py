@@ -14,8 +14,8 @@ from pathlib import Path
 
 from seq2see.report.numbers import UNDEFINED, difference_text, interval_text, p_text, score_text
 from seq2see.study.results import read_results
-from seq2see.study.statistics import ConditionResult, ConditionScore, conditions_in
-from seq2see.study.table import state_text
+from seq2see.study.tables.statistics import ConditionResult, ConditionScore, conditions_in
+from seq2see.study.tables.table import state_text
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "results.md"

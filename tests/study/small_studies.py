@@ -5,7 +5,7 @@ import multiprocessing
 from pathlib import Path
 from typing import Any
 
-from seq2see.study import pool
+from seq2see.study.execution import pool
 from seq2see.study.plan import plan_study
 from seq2see.study.running import StudyEnd, run_study
 

@@ -8,11 +8,11 @@ import pytest
 from small_studies import SMALL, write_study
 
 from seq2see.cli import main
-from seq2see.study.cells import baselines_of, cells_of, conditions_of
-from seq2see.study.config import make_study, read_study
-from seq2see.study.identity import cell_digest, check_settings, sets_of
+from seq2see.study.definition.cells import baselines_of, cells_of, conditions_of
+from seq2see.study.definition.config import make_study, read_study
+from seq2see.study.definition.identity import cell_digest, check_settings, sets_of
+from seq2see.study.definition.widths import equal_sizes
 from seq2see.study.plan import plan_study
-from seq2see.study.widths import equal_sizes
 
 GRID = """
 title = "Grid"

@@ -1,14 +1,9 @@
 """Mechanisms compared on equal terms: `seq2see study`.
 
-config       the study file
-cells        axes crossed into conditions, each with its seeds
-identity     what a cell and a set are, as digests
-widths       equal parameters, before anything is trained
+definition   the study file, its cells, their digests, equal parameters
 plan         what is known already, what is to do, how long it takes
-cell_run     one cell: trained, scored
-measuring    the counts of every sentence, speed of decoding, alignment error
-pool         cells in processes of this machine;  cluster: on Ray;  live: what a person sees meanwhile
+execution    one cell from its first update to its scores; cells side by side, here or on Ray
 results      results.json
-statistics   intervals, paired tests, quality by length, from results.json alone;  table, page: table.md, report.html
+tables       intervals, paired tests, quality by length, table.md and report.html, from results.json alone
 running      all of it in order
 """

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from seq2see.errors import Seq2SeeError
 from seq2see.progress import duration
-from seq2see.study.cell_run import CELLS, check_folder, is_trained
-from seq2see.study.cells import Condition, StudyCell, baselines_of, cells_of, conditions_of
-from seq2see.study.config import BudgetConfig, StudyConfig, read_study
-from seq2see.study.identity import (
+from seq2see.study.definition.cells import Condition, StudyCell, baselines_of, cells_of, conditions_of
+from seq2see.study.definition.config import BudgetConfig, StudyConfig, read_study
+from seq2see.study.definition.identity import (
     VALIDATION,
     ScoredSet,
     alignment_digest,
@@ -20,6 +19,7 @@ from seq2see.study.identity import (
     named_error,
     sets_of,
 )
+from seq2see.study.execution.cell_run import CELLS, check_folder, is_trained
 from seq2see.study.results import RESULTS, StudyResults, is_scored, joined, read_results
 
 State = Literal["done", "trained", "waiting"]

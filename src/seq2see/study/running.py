@@ -14,16 +14,16 @@ from seq2see.look.draw.page import check_replaceable, write_page
 from seq2see.report.page import environment
 from seq2see.runs.config import merge
 from seq2see.session.translator import DEFAULT
-from seq2see.study.cell_run import CellJob, CellOutcome
-from seq2see.study.cluster import run_on_ray
-from seq2see.study.live import StudyReporter
-from seq2see.study.measuring import MeasuringPlan
-from seq2see.study.page import write_report
+from seq2see.study.definition.widths import SizedCell, equal_sizes
+from seq2see.study.execution.cell_run import CellJob, CellOutcome
+from seq2see.study.execution.cluster import run_on_ray
+from seq2see.study.execution.live import StudyReporter
+from seq2see.study.execution.measuring import MeasuringPlan
+from seq2see.study.execution.pool import CellReport, run_local
 from seq2see.study.plan import PlannedCell, StudyPlan, check_folders
-from seq2see.study.pool import CellReport, run_local
 from seq2see.study.results import RESULTS, StudyResults, read_results, write_results
-from seq2see.study.table import write_markdown
-from seq2see.study.widths import SizedCell, equal_sizes
+from seq2see.study.tables.page import write_report
+from seq2see.study.tables.table import write_markdown
 
 TABLE, REPORT = "table.md", "report.html"
 

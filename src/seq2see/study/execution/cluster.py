@@ -12,8 +12,8 @@ from typing import Any
 
 from seq2see.cluster import connected
 from seq2see.errors import Seq2SeeError
-from seq2see.study.cell_run import CellJob, CellOutcome, run_cell
-from seq2see.study.pool import Hear
+from seq2see.study.execution.cell_run import CellJob, CellOutcome, run_cell
+from seq2see.study.execution.pool import Hear
 from seq2see.training.process import News, Note, TrainingFailure
 
 _RETRIES = 3  # of a cell whose worker dies

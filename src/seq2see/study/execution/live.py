@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from seq2see.progress import PLAIN_SECONDS, duration
-from seq2see.study.cell_run import CellJob, CellOutcome
-from seq2see.study.pool import CellReport
+from seq2see.study.execution.cell_run import CellJob, CellOutcome
+from seq2see.study.execution.pool import CellReport
 from seq2see.training.process import News, TrainingFailure
 
 _ROWS = 20  # of cells under way that are shown, and of failures

@@ -6,7 +6,7 @@ from seq2see.evaluate.length import Bucket
 from seq2see.report.numbers import UNDEFINED, difference_text, interval_text, p_text, score_text
 from seq2see.report.page import ReportTable
 from seq2see.study.results import StudyResults
-from seq2see.study.statistics import PLAN, ConditionResult, ConditionScore, conditions_in, set_names
+from seq2see.study.tables.statistics import PLAN, ConditionResult, ConditionScore, conditions_in, set_names
 from seq2see.visible import visible
 
 CLOCK_COLUMNS = ("CPU minutes", "peak MB", "pieces/s")

@@ -17,8 +17,8 @@ from seq2see.errors import ConfigError, DataError, Seq2SeeError
 from seq2see.formats.reading.unpacking import check_file
 from seq2see.runs import inputs
 from seq2see.runs.config import DataConfig, read_config
-from seq2see.study.cells import StudyCell
-from seq2see.study.config import EqualParametersConfig, Settings, StudyConfig
+from seq2see.study.definition.cells import StudyCell
+from seq2see.study.definition.config import EqualParametersConfig, Settings, StudyConfig
 
 VALIDATION = "validation"
 """What the validation set is called among the sets of a cell."""

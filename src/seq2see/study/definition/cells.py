@@ -11,7 +11,7 @@ from typing import Any
 
 from seq2see.errors import ConfigError, brief, nearest
 from seq2see.runs.config import merge
-from seq2see.study.config import Settings, StudyConfig
+from seq2see.study.definition.config import Settings, StudyConfig
 
 _NAME = re.compile(r"[A-Za-z0-9_.,+=-]{1,80}")
 _REASON = "reason"

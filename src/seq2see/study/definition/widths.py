@@ -15,9 +15,9 @@ from seq2see.models import configure, from_config, parameters
 from seq2see.models.base import ModelConfig
 from seq2see.runs import inputs
 from seq2see.runs.config import RunConfig, merge
-from seq2see.study.cells import StudyCell
-from seq2see.study.config import EqualParametersConfig, Settings
-from seq2see.study.identity import file_digest, named_error
+from seq2see.study.definition.cells import StudyCell
+from seq2see.study.definition.config import EqualParametersConfig, Settings
+from seq2see.study.definition.identity import file_digest, named_error
 from seq2see.training.auto import decide
 from seq2see.training.prepare import make_tokenizers, sources_of
 from seq2see.training.run import new_config

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from seq2see.errors import Seq2SeeError
 from seq2see.processes import end_with_parent, interrupts_blocked
-from seq2see.study.cell_run import CellJob, CellOutcome, run_cell
+from seq2see.study.execution.cell_run import CellJob, CellOutcome, run_cell
 from seq2see.training.process import News, Note, TrainingFailure, leave_on_sigterm, stop_processes
 
 CellReport = News | Note | TrainingFailure | CellOutcome

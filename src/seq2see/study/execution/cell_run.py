@@ -14,9 +14,9 @@ from typing import Any
 from seq2see import atomic
 from seq2see.errors import RunError
 from seq2see.runs.commit import MANIFEST
-from seq2see.study.config import Settings
-from seq2see.study.identity import ScoredSet
-from seq2see.study.measuring import Measurer, MeasuringPlan, describe_run
+from seq2see.study.definition.config import Settings
+from seq2see.study.definition.identity import ScoredSet
+from seq2see.study.execution.measuring import Measurer, MeasuringPlan, describe_run
 from seq2see.training.process import Note, Send, train_or_resume
 
 CELLS = "cells"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from seq2see.evaluate.evaluation import Evaluation
 from seq2see.report.page import ResultsReport, report
 from seq2see.study.results import StudyResults
-from seq2see.study.statistics import ConditionResult, conditions_in, ranked, set_names, training_of
-from seq2see.study.table import state_text, tables_of
+from seq2see.study.tables.statistics import ConditionResult, conditions_in, ranked, set_names, training_of
+from seq2see.study.tables.table import state_text, tables_of
 
 _DRAWN = 8  # conditions in a chart; all of them are in the tables
 

@@ -28,7 +28,7 @@ from seq2see.search import SearchConfig
 from seq2see.session.aligning import choose_head, look_all
 from seq2see.session.loading import load
 from seq2see.session.translator import Translator
-from seq2see.study.identity import ScoredSet
+from seq2see.study.definition.identity import ScoredSet
 from seq2see.text import normalise
 
 _POINTS = 60  # of the curve of training losses

@@ -16,7 +16,7 @@ from seq2see.evaluate.length import Lengths, make_buckets
 from seq2see.evaluate.metrics import Metric, Name, Values, make_metric
 from seq2see.evaluate.resampling import PairedTests, Resampling, paired_tests
 from seq2see.report.page import Training
-from seq2see.study.measuring import error_rate, unpack_counts
+from seq2see.study.execution.measuring import error_rate, unpack_counts
 from seq2see.study.results import Entry, StudyResults
 
 PLAN = Resampling(trials=1_000)

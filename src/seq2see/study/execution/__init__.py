@@ -1,0 +1,1 @@
+"""Cells are trained and scored, each in a process of its own."""
