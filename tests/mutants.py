@@ -161,19 +161,19 @@ runs/folder.py | session/test_loading.py::test_a_run_of_another_version_says_so
     newer version welcome: version > VERSION  ->  version < 0
 runs/commit.py | training/test_extending.py
     half a commit believed: == atomic.digest(file)  ->  != None
-training/schedule.py | training/test_schedule.py
+training/loop/schedule.py | training/test_schedule.py
     warm-up one late: peak * step / warmup  ->  peak * (step - 1) / warmup
     cosine never falls: math.cos(math.pi * done)  ->  math.cos(math.pi * 0)
 training/loss.py | training/test_loss.py
     gradient not smoothed: smoothing - 1)  ->  -1.0)
     alignment of another head: cross[-1][:, 0]  ->  cross[-1][:, -1]
-training/loop.py | training/test_schedule.py
+training/loop/trainer.py | training/test_schedule.py
     patience without end: self.progress.stale >= self.config.patience  ->  self.progress.stale < 0
     worse is better: goodness > self.progress.best  ->  goodness < self.progress.best
-training/optimizer.py | training/test_schedule.py
+training/loop/optimizer.py | training/test_schedule.py
     average of nothing: share = 1 - min(  ->  share = 0 * min(
     biases decay: p.dim() > 1}  ->  p.dim() > 0}
-training/optimizer.py | training/test_group.py
+training/loop/optimizer.py | training/test_group.py
     sums not divided: summed / sums[-1]  ->  summed / 1.0
 data/loading.py | training/test_group.py
     processes take the same pairs: pairs[self.rank :: self.processes]  ->  pairs[0 :: self.processes]

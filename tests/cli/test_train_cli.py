@@ -317,12 +317,12 @@ def test_no_space(
 def test_no_space_for_the_metrics(
     tsv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from seq2see.training import loop
+    from seq2see.training.loop import metrics
 
     def full(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(loop.Metrics, "add", full)
+    monkeypatch.setattr(metrics.Metrics, "add", full)
     line = refused(capsys, str(tsv), "--model", "rnn", "--out", str(tmp_path / "run"), *FAST)
     assert line == "seq2see: no space left on the disk; free some and go on with --resume"
 

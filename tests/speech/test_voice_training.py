@@ -17,7 +17,7 @@ from seq2see.speech.corpus.recordings import Recordings
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 from seq2see.speech.model.task import HeldOut, VoiceTask
 from seq2see.speech.training import load_voice, new_config, train_voice
-from seq2see.training.loop import Trainer
+from seq2see.training.loop.trainer import Trainer
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import resumed_config
 

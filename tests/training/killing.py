@@ -15,7 +15,7 @@ import torch
 
 from seq2see import atomic
 from seq2see.runs import checkpoint, weights
-from seq2see.training import loop, optimizer
+from seq2see.training.loop import optimizer, trainer
 from seq2see.training.reporting import RunReporter
 from seq2see.training.run import new_config, resumed_config, train_run
 
@@ -144,16 +144,16 @@ def plant(fault: str) -> None:
     """The mistakes that a test of exact resume has to catch."""
     match fault:
         case "random numbers not restored":
-            loop.seed_of = lambda seed, step: int.from_bytes(os.urandom(4))  # type: ignore[assignment]
+            trainer.seed_of = lambda seed, step: int.from_bytes(os.urandom(4))  # type: ignore[assignment]
         case "data position lost":
-            original = loop.Trainer.resume
+            original = trainer.Trainer.resume
 
             def resume(self: Any) -> bool:
                 found = original(self)
-                self.progress = loop.replace(self.progress, batch=0)
+                self.progress = trainer.replace(self.progress, batch=0)
                 return found
 
-            loop.Trainer.resume = resume  # type: ignore[method-assign]
+            trainer.Trainer.resume = resume  # type: ignore[method-assign]
         case "optimiser state lost":
             optimizer.Optimizer.load = lambda self, tensors: None  # type: ignore[method-assign]
         case "optimiser step lost":

@@ -18,7 +18,7 @@ from seq2see.models import from_config, load_config
 from seq2see.runs import checkpoint, folder, weights
 from seq2see.runs.folder import load_run
 from seq2see.training import harness, loop, run
-from seq2see.training.plan import read_decisions
+from seq2see.training.loop.plan import read_decisions
 from seq2see.training.run import new_config, resumed_config, train_run
 
 FILES = ("config.json", "manifest.json", "model.safetensors")

@@ -24,7 +24,7 @@ from seq2see.errors import ConfigError, TrainingError
 from seq2see.runs import folder
 from seq2see.training import harness
 from seq2see.training.auto import optimization
-from seq2see.training.loop import Update
+from seq2see.training.loop.task import Update
 from seq2see.training.parallel import group
 from seq2see.training.parallel.sharding import ShardedOptimizer
 from seq2see.training.reporting import SilentReporter

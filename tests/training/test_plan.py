@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seq2see.training.plan import PACE, Costs, Decision, Pace, read_decisions, read_reviewed, write_pace
+from seq2see.training.loop.plan import PACE, Costs, Decision, Pace, read_decisions, read_reviewed, write_pace
 
 
 def drive(

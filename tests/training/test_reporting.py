@@ -7,7 +7,7 @@ from rich.console import Console
 
 from seq2see import progress as progress_module
 from seq2see.runs.checkpoint import Progress
-from seq2see.training.loop import Update
+from seq2see.training.loop.task import Update
 from seq2see.training.reporting import ConsoleReporter
 
 

@@ -11,10 +11,11 @@ import torch
 from torch import nn
 
 from seq2see.runs.config import TrainingConfig
-from seq2see.training.loop import Loss, Trainer, Validation
-from seq2see.training.optimizer import Average, Optimizer
+from seq2see.training.loop.optimizer import Average, Optimizer
+from seq2see.training.loop.schedule import learning_rate
+from seq2see.training.loop.task import Loss, Validation
+from seq2see.training.loop.trainer import Trainer
 from seq2see.training.reporting import SilentReporter
-from seq2see.training.schedule import learning_rate
 
 PEAK = 0.01
 

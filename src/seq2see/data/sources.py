@@ -158,12 +158,12 @@ def parse_sources(
             )
             waiting = []
     if waiting:
-        alone = Path(waiting[0][0])
-        if not alone.exists():
-            raise DataError("no such file; check the path", path=alone)
+        unpaired = Path(waiting[0][0])
+        if not unpaired.exists():
+            raise DataError("no such file; check the path", path=unpaired)
         raise DataError(
             "is plain text and stands alone; give the source and the target file one after the other, or a .tsv",
-            path=alone,
+            path=unpaired,
         )
     if not sources:
         raise DataError("no pairs given; name a file, two plain text files, or builtin:phrases")

@@ -1,6 +1,6 @@
 """Learning to say a sequence backwards: a task small enough to be trained for every part that is taken out of a model.
 
-The one training loop (`training.loop.Trainer`) works on it; models may have been changed after they were built.
+The one training loop (`training.loop.trainer.Trainer`) works on it; models may have been changed after they were built.
 """
 
 import tempfile
@@ -19,7 +19,8 @@ from seq2see.data import Batch
 from seq2see.models import Model
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import TrainingConfig
-from seq2see.training.loop import Loss, Trainer, Update, Validation
+from seq2see.training.loop.task import Loss, Update, Validation
+from seq2see.training.loop.trainer import Trainer
 from seq2see.training.loss import cross_entropy
 from seq2see.vocabulary import EOS
 
@@ -46,7 +47,7 @@ def batch_of(pairs: Sequence[tuple[list[int], list[int]]]) -> Batch:
 
 
 class Reversing:
-    """Implements training.loop.Task."""
+    """Implements training.loop.task.Task."""
 
     def __init__(self, model: Model[Any, Any], steps: int, longest: int) -> None:
         self._model = model
@@ -99,7 +100,7 @@ class Learned:
 
 
 class _Watcher:
-    """Implements training.loop.Reporter and Interrupt."""
+    """Implements training.loop.task.Reporter and Interrupt."""
 
     def __init__(self, watch: Callable[[int], None]) -> None:
         self.curve: list[tuple[int, float, float]] = []

@@ -18,7 +18,7 @@ from seq2see.progress import ProgressCount, ProgressDisplay
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.config import merge
-from seq2see.training.loop import Update, Validation
+from seq2see.training.loop.task import Update, Validation
 from seq2see.training.run import new_config, train_run
 
 _LARGEST = 16 * 2**20  # bytes of what was measured

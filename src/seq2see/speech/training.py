@@ -32,7 +32,7 @@ from seq2see.speech.corpus.sources import METADATA, Utterance, read_corpus, refe
 from seq2see.speech.model.tacotron import Tacotron, TacotronConfig
 from seq2see.speech.model.task import HeldOut, VoiceTask
 from seq2see.training.harness import Estimate, run_task
-from seq2see.training.loop import Ended
+from seq2see.training.loop.task import Ended
 from seq2see.training.reporting import RunReporter
 
 LISTED = (folder.CONFIG, LETTERS, folder.WEIGHTS)

@@ -32,10 +32,11 @@ from seq2see.runs.checkpoint import Progress
 from seq2see.runs.claim import beginning, claimed
 from seq2see.runs.config import RunConfig, TrainingConfig
 from seq2see.runs.inputs import Input
-from seq2see.training.clock import clock_of
-from seq2see.training.loop import Ended, Task, Trainer
+from seq2see.training.loop.clock import clock_of
+from seq2see.training.loop.plan import fitted, may_end_early, plan_updates, remember_plan
+from seq2see.training.loop.task import Ended, Task
+from seq2see.training.loop.trainer import Trainer
 from seq2see.training.parallel.group import Follow, Launched, LaunchedGroup, LocalGroup
-from seq2see.training.plan import fitted, may_end_early, plan_updates, remember_plan
 from seq2see.training.reporting import RunReporter, memory
 
 TaskType = TypeVar("TaskType", bound=Task[Any])

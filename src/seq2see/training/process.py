@@ -12,7 +12,7 @@ from seq2see import atomic
 from seq2see.runs import folder
 from seq2see.runs.checkpoint import Progress
 from seq2see.runs.claim import wait_until_free
-from seq2see.training.loop import Ended, Update, Validation
+from seq2see.training.loop.task import Ended, Update, Validation
 from seq2see.training.reporting import Speed
 from seq2see.training.run import new_config, train_run
 

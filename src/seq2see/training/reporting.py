@@ -7,7 +7,7 @@ from rich.console import Console
 
 from seq2see.progress import PLAIN_SECONDS, ProgressCount, ProgressDisplay, duration
 from seq2see.runs.checkpoint import Progress
-from seq2see.training.loop import Reporter, Update, Validation
+from seq2see.training.loop.task import Reporter, Update, Validation
 
 
 class RunReporter(Reporter, Protocol):

@@ -22,9 +22,10 @@ from seq2see.runs.config import BaseConfig, RunConfig, TrainingConfig, merge, re
 from seq2see.runs.folder import Run
 from seq2see.training.auto import corpus, decide, optimization
 from seq2see.training.auto.choice import Budget
-from seq2see.training.clock import clock_of
 from seq2see.training.harness import Estimate, Stop, choose_device, restored_torch, run_task
-from seq2see.training.loop import Ended, Trainer
+from seq2see.training.loop.clock import clock_of
+from seq2see.training.loop.task import Ended
+from seq2see.training.loop.trainer import Trainer
 from seq2see.training.parallel.group import Follow, ProcessGroup
 from seq2see.training.prepare import PreparedData, make_tokenizers, prepare, report_lines, sources_of
 from seq2see.training.reporting import RunReporter, SilentReporter

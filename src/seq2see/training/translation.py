@@ -20,8 +20,8 @@ from seq2see.look.map.packing import fit, pack
 from seq2see.models import Model, Output
 from seq2see.runs.config import TrainingConfig
 from seq2see.text import Tokenizer
-from seq2see.training.clock import clock_of
-from seq2see.training.loop import Loss, Validation
+from seq2see.training.loop.clock import clock_of
+from seq2see.training.loop.task import Loss, Validation
 from seq2see.training.loss import alignment_loss, cross_entropy
 from seq2see.training.validation_maps import LARGEST
 from seq2see.vocabulary import EOS, UNK

@@ -20,8 +20,8 @@ from seq2see.models import FAMILIES, Model, build
 from seq2see.models.luong import LuongDecoder
 from seq2see.models.rnnsearch import RnnSearchDecoder
 from seq2see.runs.config import TrainingConfig
+from seq2see.training.loop.optimizer import Optimizer
 from seq2see.training.loss import cross_entropy
-from seq2see.training.optimizer import Optimizer
 from seq2see.vocabulary import EOS
 
 VOCABULARY = 512

@@ -36,7 +36,8 @@ from seq2see.speech.evaluate.readout import read_styles
 from seq2see.speech.evaluate.sweep import sweep
 from seq2see.speech.model.style import Style, StyleConfig, spread
 from seq2see.speech.synthesis import Voice, set_tokens
-from seq2see.training.loop import Loss, Trainer, Update, Validation
+from seq2see.training.loop.task import Loss, Update, Validation
+from seq2see.training.loop.trainer import Trainer
 
 AUDIO = AudioConfig()
 OTHER_WORDS = (
@@ -104,7 +105,7 @@ def recordings(texts: tuple[str, ...]) -> list[Recording]:
 
 
 class Listener:
-    """Implements training.loop.Task: the style of a recording has to tell its mean spectrum and its pace."""
+    """Implements training.loop.task.Task: the style of a recording has to tell its mean spectrum and its pace."""
 
     def __init__(self, style: Style, heard: Sequence[Recording], steps: int) -> None:
         self.style = style
@@ -150,7 +151,7 @@ def _some_crop(style: Style, mel: Tensor) -> Tensor:
 
 
 class _Nobody:
-    """Implements training.loop.Reporter and Interrupt: nothing is told, nobody interrupts."""
+    """Implements training.loop.task.Reporter and Interrupt: nothing is told, nobody interrupts."""
 
     def update(self, update: Update, progress: Progress) -> None: ...
 

@@ -22,7 +22,7 @@ from seq2see.speech.evaluate.measures import matched
 from seq2see.speech.model import curriculum
 from seq2see.speech.model.style import spread
 from seq2see.speech.model.tacotron import DecodedFrames, SynthesizedMel, Tacotron
-from seq2see.training.loop import Loss, Validation
+from seq2see.training.loop.task import Loss, Validation
 
 _EPOCH = 4096
 _SILENCE = 2  # steps behind the end in which the voice learns that it is over
@@ -53,7 +53,7 @@ class HeldOut:
 
 
 class VoiceTask:
-    """Implements training.loop.Task for Tacotron."""
+    """Implements training.loop.task.Task for Tacotron."""
 
     def __init__(
         self,

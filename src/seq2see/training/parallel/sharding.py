@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from seq2see.errors import TrainingError
 from seq2see.runs.config import TrainingConfig
-from seq2see.training.optimizer import AVERAGES, Optimizer
+from seq2see.training.loop.optimizer import AVERAGES, Optimizer
 from seq2see.training.parallel.group import ProcessGroup
 
 _BUCKET = 1 << 20  # numbers that are summed at once, unless a single parameter has more

@@ -4,118 +4,38 @@ Exact resume rests on three rules: the order of batches is a function of (seed, 
 seeded anew for every update from (seed, step); everything else that changes is in the checkpoint.
 """
 
-import json
 import math
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from seq2see import atomic
-from seq2see.errors import MissingExtraError, NumericError, RunError, TrainingError
+from seq2see.errors import NumericError, RunError, TrainingError
 from seq2see.runs import checkpoint
 from seq2see.runs.checkpoint import Progress
-from seq2see.runs.config import METRICS, TrainingConfig
+from seq2see.runs.config import TrainingConfig
 from seq2see.runs.weights import check_finite, not_finite, save_weights
-from seq2see.training.clock import clock_of
-from seq2see.training.optimizer import Average, Optimizer, mean_of
+from seq2see.training.loop.clock import clock_of
+from seq2see.training.loop.metrics import Metrics
+from seq2see.training.loop.optimizer import Average, Optimizer, mean_of
+from seq2see.training.loop.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
+from seq2see.training.loop.schedule import learning_rate
+from seq2see.training.loop.task import Ended, Interrupt, Item, Reporter, Task, Update
 from seq2see.training.parallel.group import COLLECT, Announcement, LostProcessError, ProcessGroup
 from seq2see.training.parallel.sharding import ShardedOptimizer
-from seq2see.training.plan import Costs, Pace, read_decisions, read_reviewed, write_pace
-from seq2see.training.schedule import learning_rate
 from seq2see.training.validation_maps import ValidationMaps
 
-Item = TypeVar("Item")
 _UNKNOWN_VALIDATION = 0.03  # of a time limit, kept for the last validation while none was measured
 _LONGEST_SAMPLE = 1_000  # characters of a fixed example in metrics.jsonl
 _ALL_RIGHT = 3  # validations in a row after which nothing is left to learn: one alone may be luck
 _TIME_IS_UP = "the time limit"  # how the reason begins; a run that gets more time goes on
-
-
-class Loss(NamedTuple):
-    """Summed over positions, so that batches of any size add up; `parts` are for the eye."""
-
-    total: Tensor
-    parts: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Scores by name (loss: lower is better; all others higher), and what was said to the fixed examples."""
-
-    scores: Mapping[str, float]
-    samples: Sequence[tuple[str, str, str]] = ()  # source, reference, output
-    picture: Mapping[str, Any] | None = None  # what it looked at in one of them: see training.validation_maps
-
-    def goodness(self, metric: str) -> float:
-        """Higher is better; of equal scores, as while nothing is right yet, the one with the lower loss."""
-        loss = self.scores["loss"]
-        return -loss if metric == "loss" else self.scores[metric] - 1e-6 * min(loss, 1e3)
-
-
-class Task(Protocol[Item]):
-    """What can be trained."""
-
-    @property
-    def model(self) -> nn.Module: ...
-
-    def batches(self, epoch: int, first: int) -> Iterator[Item]:
-        """The batches of an epoch from `first` on: a pure function of its arguments."""
-
-    def count(self, epoch: int) -> int: ...
-
-    def positions(self, item: Item) -> int:
-        """How many things the loss of this batch sums over; 0: it is not for this process."""
-
-    def loss(self, item: Item, step: int) -> Loss: ...
-
-    def pairs(self, item: Item) -> Sequence[int]:
-        """Which pairs are in it, for an error that has to name them."""
-
-    def validate(self) -> Validation: ...
-
-
-class Update(NamedTuple):
-    """What an update looked like."""
-
-    step: int
-    epoch: int
-    loss: float  # per position
-    positions: int
-    rate: float
-    norm: float
-    seconds: float
-
-
-class Reporter(Protocol):
-    """Who is told. Nothing here returns anything: a reporter cannot change training."""
-
-    def update(self, update: Update, progress: Progress) -> None: ...
-
-    def validation(self, validation: Validation, progress: Progress, *, better: bool) -> None: ...
-
-    def message(self, text: str) -> None: ...
-
-
-class Interrupt(Protocol):
-    """Whether somebody asked to stop: Ctrl-C, SIGTERM."""
-
-    def asked(self) -> bool: ...
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How training ended: done, or interrupted with everything saved."""
-
-    progress: Progress
-    interrupted: bool
-    reason: str
 
 
 class Trainer(Generic[Item]):
@@ -224,7 +144,7 @@ class Trainer(Generic[Item]):
         """By steps or epochs."""
         return self.config.steps or self.config.epochs * max(1, self.task.count(0) // self.config.accumulate)
 
-    def _run(self, metrics: "Metrics") -> bool:
+    def _run(self, metrics: Metrics) -> bool:
         """Updates, validations and checkpoints until the end; True if somebody asked to stop."""
         items = self._items()
         started, before = self._clock(), self.progress.seconds
@@ -386,7 +306,7 @@ class Trainer(Generic[Item]):
     def _out_of_time(self) -> bool:
         return self.config.time_limit is not None and self.progress.seconds >= self.config.time_limit
 
-    def _validate(self, metrics: "Metrics") -> str | None:
+    def _validate(self, metrics: Metrics) -> str | None:
         """Measures, keeps the weights if they are the best so far; a reason to stop, or None."""
         self._check_finite()
         began = self._clock()
@@ -476,55 +396,11 @@ class Trainer(Generic[Item]):
             )
 
 
-class Metrics:
-    """metrics.jsonl: a line for each update and validation; a resumed run takes back what came after its checkpoint."""
-
-    def __init__(self, folder: Path, step: int, *, tensorboard: bool = False) -> None:
-        path = folder / METRICS
-        kept = []
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                try:
-                    if json.loads(line)["step"] <= step:
-                        kept.append(line)
-                except (ValueError, KeyError, TypeError, RecursionError):
-                    continue  # the line that was being written when the power went
-        if step or path.exists():
-            atomic.write_file(path, "".join(line + "\n" for line in kept).encode())
-        self._board = _board(folder / "tensorboard") if tensorboard else None
-        self._file = path.open("a", encoding="utf-8")
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(entry) + "\n")
-        self._file.flush()
-        if self._board is not None:
-            for name, value in (entry.get("validation") or entry).items():
-                if name != "step":
-                    group = "validation" if "validation" in entry else "training"
-                    self._board.add_scalar(f"{group}/{name}", value, entry["step"])
-
-    def __enter__(self) -> "Metrics":
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._file.close()
-        if self._board is not None:
-            self._board.close()
-
-
 def _nothing_usable(folder: Path, passed: Sequence[str]) -> str:
     return (
         f"{folder}: none of its {len(passed)} checkpoints can be used ({'; '.join(passed)}); put whole ones back from "
         "a copy, or train anew into another --out"
     )
-
-
-def _board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise MissingExtraError("training.tensorboard", "tensorboard") from None
-    return SummaryWriter(str(folder))
 
 
 class _nothing:  # noqa: N801 - stands where a context manager is optional
