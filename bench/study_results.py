@@ -13,9 +13,10 @@ import sys
 from pathlib import Path
 
 from seq2see.report.numbers import UNDEFINED, difference_text, interval_text, p_text, score_text
+from seq2see.report.page import ReportTable
 from seq2see.study.results import read_results
 from seq2see.study.tables.statistics import ConditionResult, ConditionScore, conditions_in
-from seq2see.study.tables.table import state_text
+from seq2see.study.tables.table import length_tables, markdown_lines, state_text
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "results.md"
@@ -24,7 +25,7 @@ _BLOCK = re.compile(r"(<!-- study (?P<name>[\w-]+) -->\n)(?P<table>.*?)(<!-- end
 
 
 def table(results: Path) -> str:
-    """A row for each condition on each set: shorter than table.md, which has all of it."""
+    """A row for each condition on each set, and quality by length on the last: shorter than table.md, which has all."""
     study_results = read_results(results)
     conditions = conditions_in(study_results)
     sets = list(dict.fromkeys(name for condition in conditions for name in condition.sets))
@@ -34,7 +35,12 @@ def table(results: Path) -> str:
     lines = [head, ["---", "---", *["---:"] * (len(head) - 2)]]
     lines += [_row(condition, name) for name in sets for condition in conditions if name in condition.sets]
     rows = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{state_text(study_results)}\n\n{rows}"
+    lengths = "".join(map(_length_table, length_tables(conditions, sets[-1])))
+    return f"{state_text(study_results)}\n\n{rows}{lengths}"
+
+
+def _length_table(table: ReportTable) -> str:
+    return f"\n{table.title}\n\n" + "".join(f"{line}\n" for line in markdown_lines(table))
 
 
 def _row(condition: ConditionResult, name: str) -> list[str]:

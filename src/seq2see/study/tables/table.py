@@ -21,7 +21,7 @@ def write_markdown(results: StudyResults) -> str:
         lines += [_cell(question), ""]
     lines += [state_text(results), ""]
     for table in tables_of(conditions):
-        lines += [f"## {_cell(table.title)}", "", *_markdown(table), ""]
+        lines += [f"## {_cell(table.title)}", "", *markdown_lines(table), ""]
         lines += [line for note in table.notes for line in (_cell(note), "")]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -35,7 +35,7 @@ def state_text(results: StudyResults) -> str:
 def tables_of(conditions: Sequence[ConditionResult]) -> list[ReportTable]:
     """For each set the scores and then quality by length."""
     names = set_names(conditions)
-    return [table for name in names for table in (_scores(conditions, name), *_lengths(conditions, name))]
+    return [table for name in names for table in (_scores(conditions, name), *length_tables(conditions, name))]
 
 
 # ----- scores
@@ -102,7 +102,7 @@ def _notes(shown: Sequence[ConditionResult], name: str) -> str:
 # ----- quality by length
 
 
-def _lengths(conditions: Sequence[ConditionResult], name: str) -> Iterator[ReportTable]:
+def length_tables(conditions: Sequence[ConditionResult], name: str) -> Iterator[ReportTable]:
     """A row for each condition, a column for each bucket; conditions on other sentences have a table of their own."""
     shown = [condition for condition in conditions if name in condition.sets]
     for digest in dict.fromkeys(condition.sets[name].digest for condition in shown):
@@ -123,7 +123,7 @@ def _bucket(bucket: Bucket) -> str:
 # ----- Markdown
 
 
-def _markdown(table: ReportTable) -> Iterator[str]:
+def markdown_lines(table: ReportTable) -> Iterator[str]:
     yield _line(table.columns)
     yield _line(["---" if place < table.left else "---:" for place in range(len(table.columns))])
     yield from map(_line, table.rows)
