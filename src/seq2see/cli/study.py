@@ -98,7 +98,7 @@ def study(
     try:
         end = run_study(planned, jobs=at_once, ray=ray, test=test, command=command)
     except KeyboardInterrupt:
-        say(f"stopped; what is trained is kept. Go on with:\n    {command}")
+        say(f"stopped; what is trained is kept. Go on with: {command}")
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
