@@ -31,12 +31,15 @@ def test_the_document_has_a_row_for_each_condition_and_nothing_that_nobody_measu
     marked = "before\n<!-- study small -->\n{}<!-- end of small -->\nafter\n"
     text = script.written(marked.format("| a row that nobody measured |\n"), tmp_path)
     first, _, last = text.partition("<!-- end of small -->")
-    state, _, head, rule, *rows = first.splitlines()[2:]
+    state, scores, title, lengths = first.partition("\n")[2].partition("\n")[2].strip().split("\n\n")
+    head, rule, *rows = scores.splitlines()
     assert state.startswith("2 of 2 cells")
     assert (text.splitlines()[0], last) == ("before", "\nafter\n")
     assert head.count("|") == rule.count("|") == rows[0].count("|")
     assert [row.split(" | ")[0] for row in rows] == ["| `general`", "| `dot`"]
     assert "baseline" in rows[0]
+    assert "by length" in title
+    assert [row.split(" | ")[0] for row in lengths.splitlines()[2:]] == ["| general", "| dot"]
     assert script.written(text, tmp_path) == text
 
 
