@@ -84,7 +84,7 @@ def test_sigterm_under_load_answers_what_was_accepted_and_leaves_no_orphan() -> 
         (worker,) = children(process)
         page = httpx2.Client(trust_env=False)
         page.get(f"{url}/")  # a page that is open: its connection is kept
-        texts = ["sleep 1.5", *(f"sleep 0.05 {number}" for number in range(9))]
+        texts = ["sleep 4", *(f"sleep 0.05 {number}" for number in range(9))]
         threads, statuses = ask_in_threads(url, texts)
         wait_until(lambda: "seq2see_calls 10.0" in page.get(f"{url}/metrics").text)
         start = time.monotonic()

@@ -13,9 +13,10 @@ from seq2see.data.profile import COUNTED, Profile, profile
 from seq2see.errors import ConfigError, DataError
 from seq2see.formats import Pair
 from seq2see.runs import folder
-from seq2see.training import harness, loop, run
+from seq2see.training import harness, run
 from seq2see.training.auto import corpus, decide, optimization
 from seq2see.training.auto.choice import Budget, SettingChoice, UpdatePlan
+from seq2see.training.loop import trainer
 from seq2see.training.reporting import SilentReporter
 from seq2see.training.run import new_config, train_run
 
@@ -387,7 +388,7 @@ def test_a_time_limit_ends_with_a_validation_and_a_low_rate(tmp_path: Path, monk
         ticking += 0.01 if ticking < 2.0 else 0.03
         return ticking
 
-    for module in (harness, loop, run):  # not the clock of the whole process: its other threads look at it, too
+    for module in (harness, trainer, run):  # not the clock of the whole process: its other threads look at it, too
         monkeypatch.setattr(module, "clock_of", lambda training: clock)
     draw = random.Random(0)
     unlearnable = [(word, " ".join(draw.choices(LETTERS, k=4))) for word in WORDS]

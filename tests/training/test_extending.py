@@ -17,7 +17,8 @@ from seq2see.errors import DataError, RunError, TrainingError
 from seq2see.models import from_config, load_config
 from seq2see.runs import checkpoint, folder, weights
 from seq2see.runs.folder import load_run
-from seq2see.training import harness, loop, run
+from seq2see.training import harness, run
+from seq2see.training.loop import trainer
 from seq2see.training.loop.plan import read_decisions
 from seq2see.training.run import new_config, resumed_config, train_run
 
@@ -315,7 +316,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock(0.04)
-    for module in (harness, loop, run):
+    for module in (harness, trainer, run):
         monkeypatch.setattr(module, "clock_of", lambda training: made.monotonic)
     return made
 
@@ -368,8 +369,8 @@ def test_more_time_after_the_clock_ran_out(project: Path, clock: Clock) -> None:
 def test_an_extension_by_time_is_planned_once(project: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before its first checkpoint and resumed on a machine that is faster by then: the same weights."""
     faster = Clock(0.004)
-    monkeypatch.setattr(loop, "clock_of", lambda training: faster.monotonic)  # the plan ends it, not the clock
-    monkeypatch.setattr(loop.Pace, "is_review", lambda pace, step: False)  # nor is it planned again
+    monkeypatch.setattr(trainer, "clock_of", lambda training: faster.monotonic)  # the plan ends it, not the clock
+    monkeypatch.setattr(trainer.Pace, "is_review", lambda pace, step: False)  # nor is it planned again
     out = limited(project, clock)
     done = newest_progress(out).step
     straight = Path(shutil.copytree(out, project / "straight"))
