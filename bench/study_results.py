@@ -16,7 +16,7 @@ from seq2see.report.numbers import UNDEFINED, difference_text, interval_text, p_
 from seq2see.report.page import ReportTable
 from seq2see.study.results import read_results
 from seq2see.study.tables.statistics import ConditionResult, ConditionScore, conditions_in
-from seq2see.study.tables.table import length_tables, markdown_lines, state_text
+from seq2see.study.tables.table import figure, length_tables, markdown_lines, state_text
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "results.md"
@@ -48,13 +48,8 @@ def _row(condition: ConditionResult, name: str) -> list[str]:
     model = [str(condition.seeds), f"{condition.parameters:,}", f"{condition.updates:,.0f}"]
     scores = [f"**{score_text(first.score.value)}**", interval_text(first.score.interval), _against(condition, first)]
     scores += [score_text(other.score.value) for other in others]
-    minutes, *costs = (condition.clock(name) for name in ("minutes", "memory", "decoding"))
-    took = UNDEFINED if minutes is None else f"{minutes:.1f}"
-    return [f"`{condition.name}`", name, *model, *scores, took, *(_whole(cost) for cost in costs)]
-
-
-def _whole(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:,.0f}"
+    minutes, memory, decoding = (condition.clock(name) for name in ("minutes", "memory", "decoding"))
+    return [f"`{condition.name}`", name, *model, *scores, figure(minutes, 1), figure(memory), figure(decoding)]
 
 
 def _against(condition: ConditionResult, scored: ConditionScore) -> str:

@@ -63,7 +63,7 @@ def _row(condition: ConditionResult, name: str, *, has_gold: bool) -> list[str]:
         row += _against(condition, scored)
     row += [score_text(condition.aer)] if has_gold else []
     memory, decoding = condition.clock("memory"), condition.clock("decoding")
-    return [*row, _figure(condition.clock("minutes"), 1), _figure(memory), _figure(decoding)]
+    return [*row, figure(condition.clock("minutes"), 1), figure(memory), figure(decoding)]
 
 
 def _against(condition: ConditionResult, scored: ConditionScore) -> list[str]:
@@ -85,7 +85,7 @@ def _seed_range(scored: ConditionScore) -> str:
     return f"{score_text(min(known))} to {score_text(max(known))}" if len(known) > 1 else UNDEFINED
 
 
-def _figure(value: float | None, digits: int = 0) -> str:
+def figure(value: float | None, digits: int = 0) -> str:
     return UNDEFINED if value is None else f"{value:,.{digits}f}"
 
 
